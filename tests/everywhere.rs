@@ -30,6 +30,7 @@ mod health;
 mod legacy_check;
 mod load;
 mod metrics;
+mod named_conditions;
 mod permissions;
 pub(crate) mod policies;
 mod process;

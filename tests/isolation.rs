@@ -145,6 +145,12 @@ impl<'p> Party<'p> {
                 tenant.manage(format!("PUT /api/v1/types/{name}"), &body).is(201);
                 name
             }
+            Kind::Condition => {
+                let name = format!("{}_condition_{n}", tenant.name.replace('-', "_"));
+                let body = json!({"when": "user.level > 3"});
+                tenant.manage(format!("PUT /api/v1/conditions/{name}"), &body).is(201);
+                name
+            }
             Kind::Webhook => {
                 let body = json!({
                     "url": "https://hook.example/", "events": ["access.denied"],
@@ -198,11 +204,17 @@ impl<'p> Party<'p> {
             }
             // It would go on for minutes.
             Kind::None if row.route.ends_with("/stream") => format!("{}?seconds=1", row.route),
-            Kind::Role | Kind::Draft | Kind::Shadow => row.route.replace("{name}", id),
+            Kind::Role | Kind::Condition | Kind::Draft | Kind::Shadow => {
+                row.route.replace("{name}", id)
+            }
             Kind::Type => row.route.replace("{type}", id),
             Kind::Revision => ["{n}", "{a}", "{b}"]
                 .into_iter()
                 .fold(row.route.to_owned(), |path, name| path.replace(name, id)),
+            // The name is a word.
+            Kind::None if row.route.contains("/conditions/") => {
+                row.route.replace("{name}", &n.replace('-', "_"))
+            }
             Kind::None => {
                 let path = row.route.replace("{type}/{id}", &format!("user/{n}"));
                 path.replace("{type}", &n).replace("{name}", &n)

@@ -2,6 +2,7 @@
 //! (`docs/semantics.md`, sections 4.2 and 4.4).
 
 use std::fmt;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use compact_str::CompactString;
@@ -16,9 +17,13 @@ use crate::operator::{Networks, Operator, Quantifier, Takes, UnaryOperator};
 use crate::pattern::{Pattern, PatternCheck};
 use crate::period::TimeSpan;
 use crate::value::{AttributeValue, List, LiteralList, heap_bytes, parse_instant};
+use crate::word::is_word;
 
 pub(crate) mod items;
+mod named;
 mod reader;
+
+pub use named::{NameFault, NamedConditions};
 
 /// The maximum depth of a tree. A root alone has depth 1.
 pub const MAX_DEPTH: usize = 32;
@@ -26,6 +31,12 @@ pub const MAX_DEPTH: usize = 32;
 pub const MAX_NODES: usize = 1_000;
 /// The maximum number of values in one list.
 pub const MAX_LIST: usize = 10_000;
+
+/// The maximum length of a name, in characters.
+pub const MAX_CONDITION_NAME: usize = 64;
+
+/// Completes "expected …" for a text that names no condition.
+pub const CONDITION_NAME: &str = "the name of a condition: a word of at most 64 letters, digits and `_`, which begins with no digit";
 
 /// The word of expressions for the number of items.
 pub(crate) const LENGTH: &str = "length";
@@ -45,6 +56,50 @@ pub enum Condition {
     Not(Box<Condition>),
     /// A test of one attribute.
     Test(Test),
+    /// The condition that has this name.
+    Named(Named),
+}
+
+/// The use of a named condition: the node `NAMED`, in expressions `condition.<name>`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Named {
+    name: Box<str>,
+    /// The condition that the name stands for; `None` in a condition as it was written.
+    meaning: Option<Arc<Condition>>,
+}
+
+impl Named {
+    /// The word before the name in expressions.
+    pub const NAMESPACE: &'static str = "condition";
+
+    /// Makes the use of a name as it is written; `None` if no condition can have the name.
+    pub fn written(name: &str) -> Option<Self> {
+        let is_name = is_word(name) && name.chars().count() <= MAX_CONDITION_NAME;
+        is_name.then(|| Self { name: name.into(), meaning: None })
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the condition that the name stands for; `None` in a condition as it was written.
+    pub fn meaning(&self) -> Option<&Arc<Condition>> {
+        self.meaning.as_ref()
+    }
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", Self::NAMESPACE, self.name)
+    }
+}
+
+/// A part of a condition without parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Leaf<'c> {
+    Test(&'c Test),
+    Named(&'c Named),
 }
 
 /// A test of one attribute: the `CONDITION` node. `A` identifies an attribute: by its path in a tree, by its slot in a
@@ -291,7 +346,8 @@ impl Condition {
         problems.finish(condition)
     }
 
-    /// Returns every test, in the order of the tree. The tests of an item come after the test of its list.
+    /// Returns every test, in the order of the tree. The tests of an item come after the test of its list, and those of a
+    /// named condition stand in its place, if what the name stands for is known.
     pub fn tests(&self) -> Vec<&Test> {
         let mut tests = Vec::new();
         self.visit_tests(&Place::root(), &mut |test, _| tests.push(test));
@@ -317,27 +373,44 @@ impl Condition {
 }
 
 impl Condition {
-    /// Passes each test to `visit`, with its place; the tests of an item after the test of its list. The condition is at
-    /// `at`.
+    /// Passes each test to `visit`, with its place; the tests of an item after the test of its list, those of a named
+    /// condition at the place of the name. The condition is at `at`.
     pub(crate) fn visit_tests<'c>(
         &'c self,
         at: &Place<'_>,
         visit: &mut impl FnMut(&'c Test, &Place<'_>),
     ) {
+        self.visit_leaves(at, &mut |leaf, at| match leaf {
+            Leaf::Test(test) => visit(test, at),
+            Leaf::Named(named) => {
+                let meaning = named.meaning();
+                meaning.into_iter().for_each(|meaning| meaning.visit_tests(at, visit));
+            }
+        });
+    }
+
+    /// Passes each test and each name to `visit`, with its place; the leaves below an item after the test of its list. The
+    /// condition is at `at`.
+    pub(crate) fn visit_leaves<'c>(
+        &'c self,
+        at: &Place<'_>,
+        visit: &mut impl FnMut(Leaf<'c>, &Place<'_>),
+    ) {
         match self {
             Self::And(children) | Self::Or(children) => {
                 let list = at.key("children");
                 for (index, child) in children.iter().enumerate() {
-                    child.visit_tests(&list.index(index), visit);
+                    child.visit_leaves(&list.index(index), visit);
                 }
             }
-            Self::Not(child) => child.visit_tests(&at.key("child"), visit),
+            Self::Not(child) => child.visit_leaves(&at.key("child"), visit),
             Self::Test(test) => {
-                visit(test, at);
+                visit(Leaf::Test(test), at);
                 if let Predicate::Items(items) = &test.predicate {
-                    items.child().visit_tests(&at.key("child"), visit);
+                    items.child().visit_leaves(&at.key("child"), visit);
                 }
             }
+            Self::Named(named) => visit(Leaf::Named(named), at),
         }
     }
 }

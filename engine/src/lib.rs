@@ -89,6 +89,7 @@ mod truths;
 pub mod types;
 pub mod value;
 pub mod witnesses;
+mod word;
 
 pub use check_buffer::CheckBuffer;
 pub use check_terms::{ActionTerms, CheckTerms, UnknownSubjects};

@@ -8,7 +8,7 @@ mod written;
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::condition::{AttributePath, RequestField, ResolverAttribute};
+use crate::condition::{AttributePath, NamedConditions, RequestField, ResolverAttribute};
 use crate::excerpt::quoted;
 use crate::nearest::any_of;
 use crate::relation::{RELATION, RelationNames};
@@ -18,12 +18,13 @@ use kinds::KindSet;
 
 pub use attribute_kind::AttributeKind;
 
-/// The attributes that the policies of a tenant may read.
+/// The attributes that the policies of a tenant may read, and the conditions that they may name.
 #[derive(Clone, Debug, Default)]
 pub struct Namespaces {
     /// The attributes of each resolver.
     resolvers: HashMap<String, BTreeMap<String, AttributeKind>>,
     types: Types,
+    conditions: NamedConditions,
 }
 
 impl Namespaces {
@@ -43,6 +44,17 @@ impl Namespaces {
         Self { types, ..self }
     }
 
+    /// Returns the namespaces with the conditions that the tenant has names for.
+    #[must_use]
+    pub fn with_conditions(self, conditions: NamedConditions) -> Self {
+        Self { conditions, ..self }
+    }
+
+    /// Returns the named conditions of the tenant.
+    pub fn conditions(&self) -> &NamedConditions {
+        &self.conditions
+    }
+
     /// Returns the attributes that a policy on these resources may read.
     pub fn readable_on<'n>(&'n self, resource: &'n ResourcePattern) -> ReadableAttributes<'n> {
         ReadableAttributes { namespaces: self, resource }
@@ -57,7 +69,12 @@ pub struct ReadableAttributes<'n> {
     resource: &'n ResourcePattern,
 }
 
-impl ReadableAttributes<'_> {
+impl<'n> ReadableAttributes<'n> {
+    /// Returns the conditions that a policy may name.
+    fn conditions(self) -> &'n NamedConditions {
+        &self.namespaces.conditions
+    }
+
     /// Returns the types of the values that an attribute may have; `None` if the attribute does not exist.
     fn kinds(self, path: &AttributePath) -> Option<KindSet> {
         match path {

@@ -29,6 +29,7 @@ mod stages;
 mod symbols;
 mod undetermined;
 mod would_allow;
+mod written;
 
 use std::sync::{Arc, LazyLock, OnceLock};
 

@@ -7,7 +7,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
 use crate::casbin;
-use crate::condition::Condition;
+use crate::condition::{Condition, NamedConditions};
 use crate::expression;
 use crate::fields::{self, string};
 use crate::invalid::{Fault, Invalid, Place, Problems};
@@ -132,6 +132,15 @@ impl Format {
 }
 
 impl Policy {
+    /// Returns the policy with what the names in its condition stand for. A fault of a name is one of the condition.
+    #[must_use]
+    pub fn resolved(self, names: &NamedConditions) -> Self {
+        let resolved = |condition| {
+            names.resolve(condition).map_err(|fault| Invalid::expected("", fault.to_string()))
+        };
+        Self { condition: self.condition.and_then(resolved), ..self }
+    }
+
     /// Reads the condition of a stored `rule_data` text. Its patterns are compiled when a plan needs them.
     ///
     /// # Errors

@@ -17,6 +17,9 @@ impl Condition {
                 vec![member("type", text("NOT")), member("child", child.to_json()?)]
             }
             Self::Test(test) => test_members(test)?,
+            Self::Named(named) => {
+                vec![member("type", text("NAMED")), member("name", text(named.name()))]
+            }
         }))
     }
 
@@ -40,6 +43,7 @@ impl Condition {
                 };
                 Self::Test(Test { attribute, predicate, if_missing })
             }
+            named @ Self::Named(_) => named,
         }
     }
 

@@ -12,6 +12,7 @@ mod claims;
 mod effort;
 mod forms;
 mod matrix;
+mod named_parts;
 mod scenarios;
 mod search;
 mod support;
@@ -29,6 +30,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{TestCaseResult, TestRunner};
 
+use named_parts::named_policies;
 use scenarios::{scenario, single_conditions};
 use support::conditions::{Truth, truth};
 use support::decision::{DecidedBy, check, legacy_check, rule_matches};
@@ -50,8 +52,12 @@ fn plans_decide_as_the_oracle_does() {
     run(SCENARIOS, &scenario(REQUESTS), |ref scenario| {
         let rules = engine_rules(&scenario.rules);
         let policies = engine_policies(&scenario.policies);
-        let mut plans = BTreeMap::new();
+        let named = named_policies(&scenario.policies);
+        let (mut plans, mut named_plans) = (BTreeMap::new(), BTreeMap::new());
         for request in &scenario.requests {
+            let named = named_plans.entry(request.resource()).or_insert_with_key(|resource| {
+                Plan::compile(resource, 1, &rules, named.iter().cloned())
+            });
             let plan = plans.entry(request.resource()).or_insert_with_key(|resource| {
                 Plan::compile(resource, 1, &rules, policies.iter().cloned())
             });
@@ -61,6 +67,7 @@ fn plans_decide_as_the_oracle_does() {
                 asked(request, |question| difference(plan, question, &expected, &legacy));
             prop_assert_eq!(difference, None);
             asked(request, |question| explained(plan, question, scenario, request))?;
+            asked(request, |question| decides_alike(named, plan, question))?;
             *tally.borrow_mut().entry((expected.decided_by, expected.effect)).or_default() += 1;
         }
         Ok(())
@@ -80,6 +87,21 @@ fn plans_decide_as_the_oracle_does() {
         let count = tally.get(&kind).copied().unwrap_or_default();
         assert!(count * 30 >= triples, "only {count} of {triples} are decided by {kind:?}");
     }
+}
+
+/// A plan whose policies use names decides as the plan of the same policies without names, also when it is compiled again
+/// from its parts, and its explanation has the same truths.
+fn decides_alike(named: &Plan, plan: &Plan, question: &Check<'_>) -> TestCaseResult {
+    let reason = plan.evaluate(question).reason().to_string();
+    prop_assert_eq!(named.evaluate(question).reason().to_string(), &*reason);
+    prop_assert_eq!(named.folded().evaluate(question).reason().to_string(), reason);
+    let answers = AttributeAnswers::default();
+    let outcomes = |plan: &Plan| -> Vec<TruthValue> {
+        let policies = plan.explain(question, &answers, None).policies;
+        policies.iter().map(|policy| policy.outcome).collect()
+    };
+    prop_assert_eq!(outcomes(named), outcomes(plan));
+    Ok(())
 }
 
 /// The explanation lists every candidate with the oracle's truth, and leads to the decision.

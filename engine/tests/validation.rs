@@ -67,7 +67,7 @@ fn nodes_have_their_fields() {
         (r#"{"type": 1}"#, &[("/type", "a string, not a number")]),
         (
             r#"{"type": "XOR"}"#,
-            &[("/type", "`CONDITION`, `AND`, `OR`, `NOT`, `ANY`, `ALL` or `LENGTH`")],
+            &[("/type", "`CONDITION`, `AND`, `OR`, `NOT`, `ANY`, `ALL`, `LENGTH` or `NAMED`")],
         ),
         (r#"{"type": "and", "children": []}"#, &[("/type", "`AND`")]),
         (r#"{"type": "AND"}"#, &[("", "`children` is missing")]),

@@ -41,6 +41,7 @@ pub(crate) enum Kind {
     /// The draft in shadow, without a kind.
     Shadow,
     Type,
+    Condition,
     /// A revision that is not the newest.
     Revision,
     /// A tuple of a declared relation.
@@ -142,6 +143,7 @@ const TUPLES: &str =
 const TUPLE_SYNC: &str = r#"{"source": "$new", "finish": true,
     "relations": [{"object": "folder:$new", "relation": "member", "subject": "user:$new"}]}"#;
 const ROLE: &str = r#"{"includes": ["$new-included"]}"#;
+const CONDITION: &str = r#"{"when": "user.a == \"$new\""}"#;
 const TYPE: &str = r#"{"properties": {"$new": {"type": "text"}}}"#;
 const PROVIDER: &str = r#"{
     "issuer_url": "https://$new.example/", "jwks_uri": "https://keys.example/"
@@ -279,6 +281,10 @@ pub(crate) const ROUTES: [Row; 115] = [
     row("PUT /api/v1/types/{type}", POLICIES_WRITE, Kind::None, TYPE, 201),
     row("GET /api/v1/types/{type}", POLICIES_READ, Kind::Type, "", 200),
     row("DELETE /api/v1/types/{type}", POLICIES_WRITE, Kind::Type, "", 204),
+    row("GET /api/v1/conditions", POLICIES_READ, Kind::None, "", 200),
+    row("PUT /api/v1/conditions/{name}", POLICIES_WRITE, Kind::None, CONDITION, 201),
+    row("GET /api/v1/conditions/{name}", POLICIES_READ, Kind::Condition, "", 200),
+    row("DELETE /api/v1/conditions/{name}", POLICIES_WRITE, Kind::Condition, "", 204),
     row("GET /admin/audit", Access::Operate, Kind::None, "", 200),
     row("POST /api/v1/apply", POLICIES_WRITE, Kind::None, BUNDLE, 200),
     row("GET /api/v1/export", POLICIES_READ, Kind::None, "", 200),

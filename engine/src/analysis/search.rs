@@ -50,6 +50,13 @@ impl<'c, 's> Search<'c, 's> {
             Condition::Not(child) => {
                 return self.assume(Goal { condition: child, truths: goal.truths.negated() });
             }
+            Condition::Named(named) => {
+                return match named.meaning() {
+                    Some(meaning) => self.assume(Goal { condition: meaning, ..goal }),
+                    // Any truth is possible.
+                    None => Ok(true),
+                };
+            }
             Condition::And(children) | Condition::Or(children) => children,
         };
         if !goal.needs_every_child() {

@@ -31,6 +31,8 @@ impl Condition {
             Self::Not(child) => child.check_items_of(is_of_item, &at.key("child"), problems),
             Self::Test(test) if is_of_item => test.check_of_item(at, problems),
             Self::Test(test) => test.check_of_tree(at, problems),
+            // Where a name is used, the table of names checks it.
+            Self::Named(_) => true,
         }
     }
 }

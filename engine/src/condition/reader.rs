@@ -5,7 +5,8 @@ use ipnet::IpNet;
 use strum::VariantArray;
 
 use super::{
-    AttributePath, Condition, Items, MAX_DEPTH, MAX_LIST, MAX_NODES, Operand, Predicate, Test,
+    AttributePath, CONDITION_NAME, Condition, Items, MAX_DEPTH, MAX_LIST, MAX_NODES, Named,
+    Operand, Predicate, Test,
 };
 use crate::during::TimeWindow;
 use crate::invalid::{Place, Problems};
@@ -62,12 +63,13 @@ enum Kind {
     Test,
     Items(Quantifier),
     Length,
+    Named,
 }
 
 /// The members of all nodes, in the order in which a tree is read: the type of a node says which it has, and the operator of
 /// a test what its value is.
 const MEMBERS: &[&str] =
-    &["type", "children", "child", "attribute", "if_missing", "operator", "value"];
+    &["type", "children", "child", "attribute", "if_missing", "operator", "value", "name"];
 
 /// A member that is there, and its value unless that has a fault.
 type Sent<T> = Option<Option<T>>;
@@ -82,6 +84,7 @@ struct Members {
     if_missing: Sent<bool>,
     operator: Sent<AnyOperator>,
     value: Sent<Predicate>,
+    name: Sent<Named>,
 }
 
 /// The operator of a test.
@@ -121,6 +124,7 @@ impl Kind {
             Self::Not => &["type", "child"],
             Self::Test | Self::Length => &["type", "attribute", "if_missing", "operator", "value"],
             Self::Items(_) => &["type", "child", "attribute", "if_missing"],
+            Self::Named => &["type", "name"],
         }
     }
 
@@ -133,8 +137,9 @@ impl Kind {
             "ANY" => Self::Items(Quantifier::Any),
             "ALL" => Self::Items(Quantifier::All),
             "LENGTH" => Self::Length,
+            "NAMED" => Self::Named,
             _ => {
-                let expected = "`CONDITION`, `AND`, `OR`, `NOT`, `ANY`, `ALL` or `LENGTH`";
+                let expected = "`CONDITION`, `AND`, `OR`, `NOT`, `ANY`, `ALL`, `LENGTH` or `NAMED`";
                 return source.fault(|problems| problems.expected(at, expected));
             }
         })
@@ -190,6 +195,7 @@ impl Reader<'_> {
             "children" => put(&mut members.children, self.children(source, at, depth)),
             "child" => put(&mut members.child, self.node(source, at, depth + 1)),
             "attribute" => put(&mut members.attribute, read_path(source, at)),
+            "name" => put(&mut members.name, read_name(source, at)),
             "if_missing" => put(&mut members.if_missing, source.boolean(at)),
             "operator" => {
                 let kind = members.kind.flatten();
@@ -275,6 +281,7 @@ impl Members {
             (self.operator.is_some(), "operator"),
             (self.value.is_some(), "value"),
             (self.if_missing.is_some(), "if_missing"),
+            (self.name.is_some(), "name"),
         ];
         // The type stood behind the members of another type.
         let strays = |(is_sent, name): &(bool, &str)| *is_sent && !kind.members().contains(name);
@@ -287,6 +294,7 @@ impl Members {
             Kind::Not => Condition::Not(Box::new(required(self.child, "child", source, at)?)),
             Kind::Test | Kind::Length => Condition::Test(self.test(source, at)?),
             Kind::Items(quantifier) => Condition::Test(self.items(quantifier, source, at)?),
+            Kind::Named => Condition::Named(required(self.name, "name", source, at)?),
         })
     }
 
@@ -356,6 +364,13 @@ fn read_path<'j>(source: &mut impl Source<'j>, at: &Place<'_>) -> Option<Attribu
     match AttributePath::parse_in_condition(source.string(at)?) {
         Ok(path) => Some(path),
         Err(expected) => source.fault(|problems| problems.expected(at, expected)),
+    }
+}
+
+fn read_name<'j>(source: &mut impl Source<'j>, at: &Place<'_>) -> Option<Named> {
+    match Named::written(source.string(at)?) {
+        None => source.fault(|problems| problems.expected(at, CONDITION_NAME)),
+        named => named,
     }
 }
 

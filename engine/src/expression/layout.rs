@@ -35,6 +35,7 @@ impl Lines {
                 }
                 _ => self.line(indent, lead, &line),
             },
+            Condition::Named(_) => self.line(indent, lead, &line),
             Condition::Not(child) => self.write(child, Within::Not, indent, &format!("{lead}!")),
             Condition::And(children) => match &**children {
                 [child] => self.call("all(", child, indent, lead),

@@ -5,7 +5,9 @@ use strum::VariantArray;
 
 use super::hints;
 use crate::condition::items::{ITEM_IS_PRESENT, NESTED, NO_ITEM};
-use crate::condition::{AttributePath, Condition, Items, LENGTH, Operand, Predicate, Test};
+use crate::condition::{
+    AttributePath, CONDITION_NAME, Condition, Items, LENGTH, Named, Operand, Predicate, Test,
+};
 use crate::invalid::Fault;
 use crate::nearest::any_of;
 use crate::operator::{Operator, Quantifier, UnaryOperator};
@@ -181,8 +183,15 @@ fn length<'s>(tokens: &mut Tokens<'s>, start: Token<'s>) -> Parsed<'s> {
 }
 
 /// Parses what follows the attribute that begins with `start`: an operator and its right side, or nothing.
+/// `condition.<name>` alone is a named condition.
 fn about<'s>(tokens: &mut Tokens<'s>, start: Token<'s>, attribute: AttributePath) -> Parsed<'s> {
     if ends_test(tokens.next) {
+        if let AttributePath::Resolver(own) = &attribute
+            && &*own.namespace == Named::NAMESPACE
+        {
+            let named = Named::written(&own.name).ok_or_else(|| start.fault(CONDITION_NAME))?;
+            return tokens.node(start, Condition::Named(named), 1);
+        }
         let is_true = Predicate::Compare(Operator::Eq, Operand::Bool(true));
         return leaf(tokens, start, attribute, is_true);
     }

@@ -76,6 +76,7 @@ fn write_condition(condition: &Condition, within: Within, out: &mut dyn Write) -
             write_condition(child, Within::Not, out)
         }
         Condition::Test(test) => write_test(test, within, out),
+        Condition::Named(named) => write!(out, "{named}"),
     }
 }
 

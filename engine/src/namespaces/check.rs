@@ -2,8 +2,11 @@
 
 use super::ReadableAttributes;
 use super::kinds::KindSet;
-use super::written;
-use crate::condition::{AttributePath, Condition, Operand, Predicate, ResolverAttribute, Test};
+use super::written::{self, Read};
+use crate::condition::{
+    AttributePath, Condition, Leaf, Named, NamedConditions, Operand, Predicate, ResolverAttribute,
+    Test,
+};
 use crate::excerpt::quoted;
 use crate::invalid::{MAX_PROBLEMS, Place, Problems};
 use crate::json::{self, Json};
@@ -11,16 +14,16 @@ use crate::operator::{ComparedKind, Form};
 use crate::policy::Format;
 
 impl Condition {
-    /// Checks every attribute in the tree: an attribute of a resolver exists, and so does one of a namespace that has
-    /// declared properties, and the operator compares its type with the other side. `at` is the place of the tree.
+    /// Checks every name and attribute in the tree: a named condition exists, and fits here; an attribute of a resolver
+    /// exists, and so does one of a namespace that has declared properties, and the operator compares its type with the
+    /// other side. `at` is the place of the tree.
     pub fn check(
         &self,
         attributes: ReadableAttributes<'_>,
         at: &Place<'_>,
         problems: &mut Problems,
     ) {
-        let mut check = Check::new(attributes, Faults::InTree(problems));
-        self.visit_tests(at, &mut |test, at| check.test(test, at));
+        Check::new(attributes, Faults::InTree(problems)).tree(self, at);
     }
 
     /// Checks the condition of a `rule_data` in this format at `at`, as [`Condition::check`] does. `rule_data` is its
@@ -52,17 +55,38 @@ impl Condition {
         problems: &mut Problems,
     ) {
         let mut check = Check::new(attributes, Faults::InText(Vec::new()));
-        self.visit_tests(&Place::root(), &mut |test, at| check.test(test, at));
+        check.tree(self, &Place::root());
         let Check { read, faults: Faults::InText(faults), .. } = check else { return };
-        if faults.is_empty() {
-            return;
-        }
-        let rule_data = json::parse(rule_data.as_bytes()).unwrap_or(Json::Null);
-        let members = rule_data.as_object().unwrap_or_default();
-        let text = members.first().and_then(|(_, text)| text.as_str()).unwrap_or_default();
-        for (index, expected) in faults {
-            problems.push(at, written::fault(format, text, &read, index, expected));
-        }
+        note_in_text(format, rule_data, (&read, faults), at, problems);
+    }
+
+    /// Checks the names in the tree of a named condition at `at`, as [`Condition::check`] does, and no attributes. It may be
+    /// larger than what a policy can use.
+    pub fn check_names(&self, names: &NamedConditions, at: &Place<'_>, problems: &mut Problems) {
+        let faults = names.faults(self).into_iter().filter(|(index, _)| index.is_some());
+        let (mut faults, mut index) = (faults.peekable(), 0);
+        self.visit_leaves(at, &mut |leaf, at| {
+            let Leaf::Named(_) = leaf else { return };
+            if let Some((_, fault)) = faults.next_if(|(of, _)| *of == Some(index)) {
+                problems.expected(&at.key("name"), fault.to_string());
+            }
+            index += 1;
+        });
+    }
+
+    /// Checks the names in the expression at `at`, as [`Condition::check_names`] does. `rule_data` is the JSON that holds the
+    /// text.
+    pub fn check_names_of_text(
+        &self,
+        names: &NamedConditions,
+        rule_data: &str,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) {
+        let uses: Vec<Read<'_>> = self.uses_of_names().map(Read::Condition).collect();
+        let faults = names.faults(self).into_iter().filter(|(index, _)| index.is_some());
+        let faults = faults.map(|(index, fault)| (index, fault.to_string())).collect();
+        note_in_text(Format::Expression, rule_data, (&uses, faults), at, problems);
     }
 
     /// Returns every resolver attribute that the tree reads, with repetitions.
@@ -75,11 +99,31 @@ impl Condition {
     }
 }
 
+/// Notes the faults of a condition at the tokens of its text at `at`. `read` is what the condition names, in the order of the
+/// text. `rule_data` is the JSON that holds the text.
+fn note_in_text(
+    format: Format,
+    rule_data: &str,
+    (read, faults): (&[Read<'_>], Vec<(Option<usize>, String)>),
+    at: &Place<'_>,
+    problems: &mut Problems,
+) {
+    if faults.is_empty() {
+        return;
+    }
+    let rule_data = json::parse(rule_data.as_bytes()).unwrap_or(Json::Null);
+    let members = rule_data.as_object().unwrap_or_default();
+    let text = members.first().and_then(|(_, text)| text.as_str()).unwrap_or_default();
+    for (index, expected) in faults {
+        problems.push(at, written::fault(format, text, read, index, expected));
+    }
+}
+
 /// A check of a condition.
 struct Check<'c, 'p> {
     attributes: ReadableAttributes<'c>,
-    /// The attributes that were checked so far, in the order of the condition.
-    read: Vec<&'c AttributePath>,
+    /// The attributes and names that were checked so far, in the order of the condition.
+    read: Vec<Read<'c>>,
     /// The list whose items the tests are about, and the types that they may have.
     list: Option<(&'c AttributePath, KindSet)>,
     faults: Faults<'p>,
@@ -89,13 +133,51 @@ struct Check<'c, 'p> {
 enum Faults<'p> {
     /// By their places in the tree.
     InTree(&'p mut Problems),
-    /// By the places of their attributes in `read`.
-    InText(Vec<(usize, String)>),
+    /// By the places of what they name in `read`; a fault of the whole text has none.
+    InText(Vec<(Option<usize>, String)>),
 }
 
 impl<'c, 'p> Check<'c, 'p> {
     fn new(attributes: ReadableAttributes<'c>, faults: Faults<'p>) -> Self {
         Self { attributes, read: Vec::new(), list: None, faults }
+    }
+
+    /// Checks a condition as it is written. The names come first: what they stand for is looked at only within its bounds.
+    fn tree(&mut self, condition: &'c Condition, at: &Place<'_>) {
+        let faults = self.attributes.conditions().faults(condition);
+        let are_names_sound = faults.is_empty();
+        let mut faults = faults.into_iter().peekable();
+        if let Some((_, whole)) = faults.next_if(|(index, _)| index.is_none()) {
+            self.note(at, None, whole.to_string());
+        }
+        let mut names = 0;
+        condition.visit_leaves(at, &mut |leaf, at| match leaf {
+            Leaf::Test(test) => self.test(test, at),
+            Leaf::Named(named) => {
+                let place = self.read.len();
+                self.read.push(Read::Condition(named));
+                if let Some((_, fault)) = faults.next_if(|(index, _)| *index == Some(names)) {
+                    self.note(&at.key("name"), Some(place), fault.to_string());
+                } else if are_names_sound {
+                    self.meaning(named, (place, &at.key("name")));
+                }
+                names += 1;
+            }
+        });
+    }
+
+    /// Checks the attributes of what a name stands for. Notes the first fault at the name.
+    fn meaning(&mut self, named: &Named, (place, at): (usize, &Place<'_>)) {
+        let attributes = self.attributes;
+        let Ok(meaning) = attributes.conditions().get(named.name()) else { return };
+        let mut inner = Check::new(attributes, Faults::InText(Vec::new()));
+        meaning.visit_tests(&Place::root(), &mut |test, at| inner.test(test, at));
+        let Check { read, faults: Faults::InText(faults), .. } = inner else { return };
+        let Some((index, expected)) = faults.into_iter().next() else { return };
+        let about =
+            index.and_then(|index| read.get(index)).map(|path| format!("{} in ", quoted(path)));
+        let about = about.unwrap_or_default();
+        self.note(at, Some(place), format!("{expected}, for {about}{}", quoted(named)));
     }
 
     /// Checks one test. Notes a fault at each side that does not exist, or at the side whose type does not fit.
@@ -124,27 +206,27 @@ impl<'c, 'p> Check<'c, 'p> {
                 }
                 _ => format!("an attribute that `{operator}` compares with this value ({known})"),
             };
-            self.note(&left_at, left_index, what);
+            self.note(&left_at, Some(left_index), what);
         } else if let Some(path) = right_path
             && let Some(known) = self.known_values(path)
         {
             let left = quoted(&test.attribute);
             let what = format!("an attribute that `{operator}` compares {left} with ({known})");
-            self.note(&right_at, left_index + 1, what);
+            self.note(&right_at, Some(left_index + 1), what);
         }
     }
 
     /// Returns the types of the values that an attribute may have. Notes a fault if it does not exist.
     fn kinds(&mut self, path: &'c AttributePath, at: &Place<'_>) -> Option<KindSet> {
         let index = self.read.len();
-        self.read.push(path);
+        self.read.push(Read::Attribute(path));
         if *path == AttributePath::Item {
             return self.list.map(|(_, kinds)| kinds);
         }
         let kinds = self.attributes.kinds(path);
         // Only a kept fault pays for the search of the nearest name.
         if kinds.is_none() && !self.is_full() {
-            self.note(at, index, self.attributes.expected(path));
+            self.note(at, Some(index), self.attributes.expected(path));
         }
         kinds
     }
@@ -158,7 +240,7 @@ impl<'c, 'p> Check<'c, 'p> {
         self.attributes.known_values(known)
     }
 
-    fn note(&mut self, at: &Place<'_>, index: usize, expected: String) {
+    fn note(&mut self, at: &Place<'_>, index: Option<usize>, expected: String) {
         match &mut self.faults {
             Faults::InTree(problems) => problems.expected(at, expected),
             Faults::InText(faults) => faults.push((index, expected)),

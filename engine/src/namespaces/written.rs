@@ -1,25 +1,44 @@
-//! The tokens of a text that name attributes, for faults.
+//! The tokens of a text that name attributes and conditions, for faults.
+
+use std::fmt;
 
 use crate::casbin;
-use crate::condition::AttributePath;
+use crate::condition::{AttributePath, Named};
 use crate::expression;
 use crate::invalid::Fault;
 use crate::policy::Format;
 use crate::syntax::{Token, all_tokens};
 
-/// Returns the fault of the token that names the attribute `read[at]` in a text, where a condition reads the attributes
-/// `read` in the order of the text.
+/// What a condition names.
+#[derive(Clone, Copy)]
+pub(super) enum Read<'c> {
+    Attribute(&'c AttributePath),
+    Condition(&'c Named),
+}
+
+impl fmt::Display for Read<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Attribute(path) => path.fmt(f),
+            Self::Condition(named) => named.fmt(f),
+        }
+    }
+}
+
+/// Returns the fault of the token that names `read[at]` in a text, where a condition names `read` in the order of the text.
+/// A fault without `at` is one of the whole text.
 pub(super) fn fault(
     format: Format,
     text: &str,
-    read: &[&AttributePath],
-    at: usize,
+    read: &[Read<'_>],
+    at: Option<usize>,
     expected: String,
 ) -> Fault {
-    let path = read.get(at).copied();
-    let before = read.iter().take(at).filter(|other| Some(**other) == path).count();
+    let Some(at) = at else { return Fault::Expected(expected) };
+    let path_at = read.get(at).map(ToString::to_string);
+    let before = read.iter().take(at).filter(|other| Some(other.to_string()) == path_at).count();
     let named = attributes(format, text).into_iter();
-    let mut named = named.filter(|(attribute, _)| Some(attribute) == path);
+    let mut named = named.filter(|(attribute, _)| Some(attribute.to_string()) == path_at);
     match named.nth(before) {
         Some((_, token)) => token.fault(expected),
         None => Fault::Expected(expected),

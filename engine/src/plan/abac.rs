@@ -7,6 +7,7 @@ use super::index::{self, Index, Indexed, Rank};
 use super::program::Program;
 use super::slots::Slots;
 use super::source::Source;
+use super::written::Written;
 use crate::policy::PlannedPolicy;
 use crate::resolution::ResolverRef;
 
@@ -22,6 +23,7 @@ pub(super) struct Abac {
     pub(super) slots: Slots,
     /// The policies with a pattern that is over a budget.
     pub(super) over_budget: Box<[Uuid]>,
+    pub(super) written: Written,
 }
 
 impl Abac {
@@ -31,6 +33,7 @@ impl Abac {
         resolver: impl Fn(&str) -> Option<ResolverRef>,
     ) -> Self {
         sources.sort_unstable_by_key(|source| source.policy.order());
+        let written = Written::of(&sources);
         let mut compiler = Compiler::default();
         let (policies, conditions): (Vec<PlannedPolicy>, Vec<Indexed>) =
             sources.into_iter().map(|source| compiler.policy(source)).unzip();
@@ -49,14 +52,20 @@ impl Abac {
             program,
             slots,
             over_budget: over_budget.into(),
+            written,
         }
     }
 
     /// Returns the policy of a rank as it was before it was compiled.
     pub(super) fn source(&self, rank: Rank) -> Source {
-        let condition = self.conditions[rank as usize].condition;
-        let path = |slot| self.slots.path(slot).clone();
-        let condition = condition.map(|root| self.program.condition(root, &path));
+        let root = self.conditions[rank as usize].condition;
+        let condition = match self.written.get(rank) {
+            Some(written) => root.map(|_| written.clone()),
+            None => {
+                let path = |slot| self.slots.path(slot).clone();
+                root.map(|root| self.program.condition(root, &path))
+            }
+        };
         Source { policy: self.policies[rank as usize].clone(), condition }
     }
 
@@ -77,5 +86,6 @@ impl Abac {
             + self.program.weight()
             + self.slots.weight()
             + size_of_val::<[Uuid]>(&self.over_budget)
+            + self.written.weight()
     }
 }

@@ -52,6 +52,10 @@ impl Compiler {
         let children = match condition {
             Condition::And(children) | Condition::Or(children) => children,
             Condition::Not(child) => std::slice::from_ref(&**child),
+            Condition::Named(named) => match named.meaning() {
+                Some(meaning) => std::slice::from_ref(&**meaning),
+                None => return Ok(true),
+            },
             Condition::Test(test) => match &test.predicate {
                 Predicate::Items(items) => std::slice::from_ref(items.child()),
                 Predicate::Matches(pattern) => {

@@ -15,7 +15,7 @@ use super::index::Rank;
 use super::program::{Body, Child, NodeId, Operation, Program, Run, as_written};
 use super::slots::{Slot, Slots};
 use super::stages::LayerValues;
-use crate::condition::{AttributePath, Condition, Predicate, RequestField, Test};
+use crate::condition::{AttributePath, Condition, Named, Predicate, RequestField, Test};
 use crate::excerpt::excerpt;
 use crate::expression;
 use crate::json::Json;
@@ -53,8 +53,18 @@ impl Plan {
             Scope::new(check, (program, slots), Some(Run::new(program, values)))
         });
         let (scopes, attributes, left) = (scopes.collect(), Vec::new(), MAX_EXPRESSIONS);
-        let mut explainer =
-            Explainer { plan: self, check, answers, scopes, decides, attributes, left };
+        let (shown, around) = (HashSet::new(), Vec::new());
+        let mut explainer = Explainer {
+            plan: self,
+            check,
+            answers,
+            scopes,
+            decides,
+            attributes,
+            left,
+            shown,
+            around,
+        };
         Explanation {
             policies: explainer.policies(),
             rules: explainer.all_rules(),
@@ -187,6 +197,10 @@ struct Explainer<'e, 'r> {
     attributes: Vec<(usize, Slot)>,
     /// The bytes that further expressions may take.
     left: usize,
+    /// The names whose conditions are explained.
+    shown: HashSet<&'e str>,
+    /// The explained conditions of the names that a condition on items uses. They do not depend on the item.
+    around: Vec<(&'e str, ExplainedNode<'e>)>,
 }
 
 impl<'e, 'r> Explainer<'e, 'r>
@@ -207,7 +221,9 @@ where
     /// Explains one policy. An attribute that was not requested cannot change the decision, so its policy counts as
     /// applying only if it applies for every value of that attribute.
     fn policy(&mut self, policy: &'e PlannedPolicy, at: usize, rank: Rank) -> ExplainedPolicy<'e> {
-        let indexed = self.plan.layers[at].abac.conditions[rank as usize];
+        let abac = &self.plan.layers[at].abac;
+        let indexed = abac.conditions[rank as usize];
+        let written = abac.written.get(rank);
         let run = &mut self.scopes[at].run;
         let truth = run.as_mut().zip(indexed.condition).and_then(|(run, root)| run.truth(root));
         ExplainedPolicy {
@@ -218,30 +234,42 @@ where
             applies: run.as_mut().and_then(|run| run.applies(indexed)) == Some(true),
             decides: self.decides == Some(policy.id),
             outcome: truth.into(),
-            condition: indexed.condition.map(|condition| self.node(at, condition).0),
+            condition: indexed.condition.map(|root| self.node(at, root, written).0),
         }
     }
 
-    /// Explains a node, and returns it as a condition too.
-    fn node(&mut self, at: usize, id: NodeId) -> (ExplainedNode<'e>, Condition) {
+    /// Explains a node, and returns it as a condition too. `written` is the condition with its names, if it has some.
+    fn node(
+        &mut self,
+        at: usize,
+        id: NodeId,
+        written: Option<&'e Condition>,
+    ) -> (ExplainedNode<'e>, Condition) {
+        if let Some(Condition::Named(named)) = written {
+            return self.named(at, id, named);
+        }
         let scope = &mut self.scopes[at];
         let outcome = scope.outcome(id);
         let operation: &'e Operation = scope.program.node(id);
         match operation {
             Operation::All(children) => {
-                let (children, conditions) = self.children(at, children);
+                let (children, conditions) = self.children(at, children, written);
                 let condition = Condition::And(conditions);
                 let expression = self.expression(&condition);
                 (ExplainedNode::And { outcome, expression, children }, condition)
             }
             Operation::Any(children) => {
-                let (children, conditions) = self.children(at, children);
+                let (children, conditions) = self.children(at, children, written);
                 let condition = Condition::Or(conditions);
                 let expression = self.expression(&condition);
                 (ExplainedNode::Or { outcome, expression, children }, condition)
             }
             Operation::Not(child) => {
-                let (child, condition) = self.node(at, *child);
+                let written = match written {
+                    Some(Condition::Not(inner)) => Some(&**inner),
+                    _ => None,
+                };
+                let (child, condition) = self.node(at, *child, written);
                 let condition = Condition::Not(Box::new(condition));
                 let (expression, child) = (self.expression(&condition), Box::new(child));
                 (ExplainedNode::Not { outcome, expression, child }, condition)
@@ -268,13 +296,40 @@ where
         }
     }
 
+    /// Explains the use of a named condition, whose root is the node: the condition itself where the name first stands.
+    fn named(&mut self, at: usize, id: NodeId, named: &'e Named) -> (ExplainedNode<'e>, Condition) {
+        let outcome = self.scopes[at].outcome(id);
+        let condition = Condition::Named(named.clone());
+        let expression = self.expression(&condition);
+        let place = self.around.iter().position(|(name, _)| *name == named.name());
+        let child = match place {
+            Some(place) => Some(self.around.swap_remove(place).1),
+            None => self.meaning(at, id, named),
+        };
+        let child = child.map(Box::new);
+        (ExplainedNode::Named { name: named.name(), outcome, expression, child }, condition)
+    }
+
+    /// Explains what a name stands for, where it first stands.
+    fn meaning(&mut self, at: usize, id: NodeId, named: &'e Named) -> Option<ExplainedNode<'e>> {
+        let meaning = named.meaning()?;
+        let is_first = self.shown.insert(named.name());
+        is_first.then(|| self.node(at, id, Some(&**meaning)).0)
+    }
+
     /// Explains the children in the order of the tree, not of the program.
     fn children(
         &mut self,
         at: usize,
         children: &[Child],
+        written: Option<&'e Condition>,
     ) -> (Vec<ExplainedNode<'e>>, Box<[Condition]>) {
-        let nodes = as_written(children).map(|child| self.node(at, child));
+        let written: &[Condition] = match written {
+            Some(Condition::And(children) | Condition::Or(children)) => children,
+            _ => &[],
+        };
+        let children = as_written(children).enumerate();
+        let nodes = children.map(|(index, child)| self.node(at, child, written.get(index)));
         let (explained, conditions): (Vec<_>, Vec<_>) = nodes.unzip();
         (explained, conditions.into())
     }
@@ -332,7 +387,7 @@ where
             if_missing: test.if_missing,
             actual: scope.brief.get(test.attribute as usize).cloned().flatten(),
             item: item.map(|item| beginning(item.to_json().into_owned())),
-            child: Box::new(self.item((at, node), item)),
+            child: Box::new(self.item((at, node), item, test)),
         };
         match quantifier {
             Quantifier::Any => ExplainedNode::Any(explained),
@@ -345,10 +400,21 @@ where
         &mut self,
         (at, node): (usize, NodeId),
         item: Option<AttributeValue<'r>>,
+        test: &'e Test<Slot>,
     ) -> ExplainedNode<'e> {
-        let Scope { program, run, .. } = &mut self.scopes[at];
-        let body: &'e Body = program.body(node);
-        let values = run.as_ref().zip(item).map(|(run, item)| body.values_of(item, run));
+        let written = match &test.predicate {
+            Predicate::Items(items) => Some(items.child()),
+            _ => None,
+        };
+        let body: &'e Body = self.scopes[at].program.body(node);
+        let mut around = Vec::new();
+        for named in written.into_iter().flat_map(Condition::uses_of_names) {
+            let node = body.named(named.name());
+            let meaning = node.and_then(|node| self.meaning(at, node, named));
+            around.extend(meaning.map(|meaning| (named.name(), meaning)));
+        }
+        let Scope { run, .. } = &mut self.scopes[at];
+        let values = run.as_mut().zip(item).map(|(run, item)| body.values_of(item, run));
         let run = run.as_mut().zip(values.as_ref()).map(|(run, values)| body.run(values, run));
         let scope = Scope::new(self.check, (body.program(), &body.slots), run);
         let mut inner = Explainer {
@@ -359,9 +425,11 @@ where
             decides: None,
             attributes: Vec::new(),
             left: self.left,
+            shown: std::mem::take(&mut self.shown),
+            around,
         };
-        let (child, _) = inner.node(0, body.root);
-        self.left = inner.left;
+        let (child, _) = inner.node(0, body.root, written);
+        (self.left, self.shown) = (inner.left, inner.shown);
         child
     }
 

@@ -1,6 +1,7 @@
 //! The parts of an explanation (`docs/semantics.md`, section 2.8).
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde::Serialize;
 use uuid::Uuid;
@@ -18,6 +19,16 @@ pub struct Explanation<'e> {
     pub rules: Vec<ExplainedRule<'e>>,
     /// Every attribute that a condition reads.
     pub attributes: Vec<ExplainedAttribute<'e>>,
+}
+
+impl<'e> Explanation<'e> {
+    /// Returns the explained conditions of the names that policies use, by name.
+    pub fn named(&self) -> HashMap<&'e str, &ExplainedNode<'e>> {
+        let mut named = HashMap::new();
+        let conditions = self.policies.iter().filter_map(|policy| policy.condition.as_ref());
+        conditions.for_each(|condition| condition.add_named(&mut named));
+        named
+    }
 }
 
 /// A policy and its result for the check.
@@ -92,15 +103,41 @@ pub enum ExplainedNode<'e> {
     Length(ExplainedTest<'e>),
     Any(ExplainedItems<'e>),
     All(ExplainedItems<'e>),
+    Named {
+        name: &'e str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        outcome: Option<TruthValue>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expression: Option<String>,
+        /// The condition that the name stands for, where the name first stands.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        child: Option<Box<ExplainedNode<'e>>>,
+    },
 }
 
-impl ExplainedNode<'_> {
+impl<'e> ExplainedNode<'e> {
+    fn add_named<'n>(&'n self, named: &mut HashMap<&'e str, &'n Self>) {
+        match self {
+            Self::And { children, .. } | Self::Or { children, .. } => {
+                children.iter().for_each(|child| child.add_named(named));
+            }
+            Self::Not { child, .. } => child.add_named(named),
+            Self::Any(items) | Self::All(items) => items.child.add_named(named),
+            Self::Named { name, child: Some(child), .. } => {
+                named.insert(*name, &**child);
+                child.add_named(named);
+            }
+            Self::Named { .. } | Self::Condition(_) | Self::Length(_) => {}
+        }
+    }
+
     /// Returns the expression that stands for the node; `None` if none does, or if it is too long to be shown.
     pub fn expression(&self) -> Option<&str> {
         match self {
             Self::And { expression, .. }
             | Self::Or { expression, .. }
             | Self::Not { expression, .. }
+            | Self::Named { expression, .. }
             | Self::Condition(ExplainedTest { expression, .. })
             | Self::Length(ExplainedTest { expression, .. })
             | Self::Any(ExplainedItems { expression, .. })

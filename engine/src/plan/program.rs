@@ -30,6 +30,8 @@ pub(crate) struct Program {
     steps: Steps,
     patterns: PatternTests,
     bodies: Bodies,
+    /// The nodes of named conditions, ascending: many policies may have them.
+    named: Box<[NodeId]>,
 }
 
 /// The values that the condition on an item reads.
@@ -50,6 +52,8 @@ pub(crate) struct Body {
     item: Slot,
     /// The slots of the other attributes: here, and in the program of the plan.
     outer: Box<[(Slot, Slot)]>,
+    /// The slots whose values are the truths of named conditions, each with its node in the program of the plan.
+    named: Box<[(Slot, NodeId)]>,
     /// The number of tests of one item.
     tests: usize,
     /// The number of the first of its pattern tests among all of the plan.
@@ -117,8 +121,24 @@ impl Body {
         self.outer.iter().find(|(inner, _)| *inner == own).map(|(_, outer)| *outer)
     }
 
+    /// Returns the node of the named condition for which the attribute at `path` stands; `None` if it stands for none.
+    pub(super) fn named_at(&self, path: &AttributePath) -> Option<NodeId> {
+        let mut named = self.named.iter();
+        named.find(|(own, _)| self.slots.path(*own) == path).map(|(_, node)| *node)
+    }
+
+    /// Returns the node of a named condition in the program of the plan.
+    pub(crate) fn named(&self, name: &str) -> Option<NodeId> {
+        let mut named = self.named.iter();
+        let is_path = |path: &AttributePath| matches!(path, AttributePath::Resolver(own) if &*own.name == name);
+        named.find(|(own, _)| is_path(self.slots.path(*own))).map(|(_, node)| *node)
+    }
+
     fn weight(&self) -> usize {
-        self.program.weight() + self.slots.weight() + size_of_val::<[(Slot, Slot)]>(&self.outer)
+        self.program.weight()
+            + self.slots.weight()
+            + size_of_val::<[(Slot, Slot)]>(&self.outer)
+            + size_of_val::<[(Slot, NodeId)]>(&self.named)
     }
 }
 
@@ -155,7 +175,13 @@ impl Program {
         }
     }
 
-    /// Returns the condition of a node as it was before it was compiled. `path` names the attribute of a slot.
+    /// Returns whether the node is a named condition.
+    #[inline]
+    pub(crate) fn is_named(&self, node: NodeId) -> bool {
+        self.named.binary_search(&node).is_ok()
+    }
+
+    /// Returns the condition of a node as it was before it was compiled, without names. `path` names the attribute of a slot.
     pub(crate) fn condition(
         &self,
         node: NodeId,
@@ -168,7 +194,9 @@ impl Program {
             Operation::All(children) => Condition::And(all(children)),
             Operation::Any(children) => Condition::Or(all(children)),
             Operation::Not(child) => Condition::Not(Box::new(self.condition(*child, path))),
-            Operation::Test(test) => Condition::Test(test.clone().map(&mut |slot| path(slot))),
+            Operation::Test(test) => {
+                Condition::Test(test.clone().map(&mut |slot| path(slot))).expanded()
+            }
         }
     }
 
@@ -196,5 +224,6 @@ impl Program {
             + self.steps.weight()
             + self.patterns.weight()
             + self.bodies.weight()
+            + size_of_val::<[NodeId]>(&self.named)
     }
 }

@@ -56,6 +56,10 @@ impl<'c> Translator<'c> {
                 Clause::any(children.iter().map(|child| self.condition(child, positive)))
             }
             Condition::Not(child) => self.condition(child, !positive).negated(),
+            Condition::Named(named) => match named.meaning() {
+                Some(meaning) => self.condition(meaning, positive),
+                None => Clause::Constant(None),
+            },
             Condition::Test(test) => {
                 let helps = (self.effect == Effect::Allow) == positive;
                 let translated = match &test.predicate {

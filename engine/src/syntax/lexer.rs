@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Write as _};
 
 use crate::invalid::Fault;
+use crate::word::{in_word, starts_word};
 
 /// The maximum length of a token in a message, in characters.
 const MAX_SHOWN: usize = 64;
@@ -146,14 +147,6 @@ impl<'s> Lexer<'s> {
         let open = self.cut(TokenKind::Text, self.rest.len());
         Err(open.fault(format!("a string that ends with `{quote}`")))
     }
-}
-
-fn starts_word(char: char) -> bool {
-    char.is_alphabetic() || char == '_'
-}
-
-fn in_word(char: char) -> bool {
-    char.is_alphanumeric() || char == '_'
 }
 
 /// Returns the length in bytes of the word at the start of `text`.

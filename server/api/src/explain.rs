@@ -131,6 +131,10 @@ fn node_schema() -> AnySchema {
                  item decides, there is no `item`, and no `outcome` in `child`",
             )
             .into(),
+        node(&["NAMED"])
+            .field("name", string())
+            .about("A named condition, and the condition itself (`child`) where the name first stands")
+            .into(),
         node(&["CONDITION", "LENGTH"])
             .field("attribute", string())
             .field("operator", string())

@@ -12,6 +12,7 @@ mod audit;
 mod authzen;
 mod batch;
 mod checks;
+mod conditions;
 mod decisions;
 mod docs;
 mod drafts;

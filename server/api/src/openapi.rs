@@ -340,6 +340,7 @@ fn tags() -> Value {
         tag("RBAC rules", "Who may do what: subject, domain, object, action"),
         tag("Roles", "Roles that include other roles"),
         tag("Types", "The properties and relations that a tenant declares"),
+        tag("Conditions", "The conditions that a tenant uses by name"),
         tag("ABAC policies", "Conditions over attributes"),
         tag("Entities", "People and objects, with the roles and attributes that checks leave out"),
         tag("Relations", "Tuples: which subjects have a relation to which objects"),

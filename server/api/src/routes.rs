@@ -13,9 +13,9 @@ use crate::authzen::{self, discovery, evaluation, evaluations};
 use crate::openapi::Document;
 use crate::route_set::RouteSet;
 use crate::{
-    admin, apply, audit, batch, checks, decisions, docs, drafts, entities, filters, health, home,
-    metrics, permissions, policies, proposals, relations, replays, resolvers, resources, revisions,
-    roles, rules, search, service_keys, types, webhooks,
+    admin, apply, audit, batch, checks, conditions, decisions, docs, drafts, entities, filters,
+    health, home, metrics, permissions, policies, proposals, relations, replays, resolvers,
+    resources, revisions, roles, rules, search, service_keys, types, webhooks,
 };
 
 // The classes of the table.
@@ -167,6 +167,10 @@ fn records() -> Vec<Row> {
         row!(PUT "/api/v1/types/{type}", MANAGE, Small, types::put),
         row!(GET "/api/v1/types/{type}", MANAGE, Small, types::show),
         row!(DELETE "/api/v1/types/{type}", MANAGE, Small, types::delete),
+        row!(GET "/api/v1/conditions", MANAGE, Small, conditions::list),
+        row!(PUT "/api/v1/conditions/{name}", MANAGE, Small, conditions::put),
+        row!(GET "/api/v1/conditions/{name}", MANAGE, Small, conditions::show),
+        row!(DELETE "/api/v1/conditions/{name}", MANAGE, Small, conditions::delete),
     ]
 }
 

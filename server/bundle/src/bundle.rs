@@ -11,6 +11,7 @@ use portcullis_engine::{ActionTerms, Json, Namespaces, RoleInclusions};
 use portcullis_model::entity::NewEntity;
 use portcullis_model::folder_webhook::{FolderWebhook, SecretReference};
 use portcullis_model::input::Field;
+use portcullis_model::named_condition::NewCondition;
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::relation::NewTuple;
 use portcullis_model::resource::Registration;
@@ -24,7 +25,8 @@ use crate::error::BundleError;
 use crate::files::Files;
 use crate::item_files::{ItemKind, SourceFile};
 use crate::kinds::{
-    CASES, KINDS, POLICIES, RESOLVERS, RESOURCES, ROLES, RULES, SETTINGS, TENANT, TYPES, WEBHOOKS,
+    CASES, CONDITIONS, KINDS, POLICIES, RESOLVERS, RESOURCES, ROLES, RULES, SETTINGS, TENANT,
+    TYPES, WEBHOOKS,
 };
 use crate::list_files::Listed;
 use crate::registry::{ItemWarning, RegisteredNames};
@@ -34,7 +36,7 @@ use crate::sources::{DiskFolder, FileSource};
 use crate::strays::{StrayFile, meant, strays_in, with_lists};
 use crate::unique::each_once;
 use crate::users::{self, SampleUser};
-use crate::{entities, policies, roles, types};
+use crate::{entities, named_conditions, policies, roles, types};
 
 /// May be missing. Entities are data: only the cases and checks of the folder read them.
 const ENTITIES_FILE: &str = "entities.yaml";
@@ -78,6 +80,9 @@ pub struct Bundle {
     pub rules: Vec<NewRule>,
     /// The roles that include others; `None` without a file: they are not kept in the folder.
     pub roles: Option<Vec<NewRole>>,
+    /// The named conditions; `None` without a file: they are not kept in the folder.
+    pub conditions: Option<Vec<NewCondition>>,
+    /// The policies. Their conditions have what the names in them stand for.
     pub policies: Vec<NewPolicy>,
     pub cases: Vec<Case>,
     /// `None` without a file: the tenant's webhooks are not kept in the folder.
@@ -163,8 +168,12 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let terms = (&declared, settings.checks.actions);
     let (resources, rules) = (read_resources(files)?, read_rules(files, &tenant, terms)?);
     let roles = files.read_optional(ROLES.file(), roles::read)?;
+    let conditions = files.read_optional(CONDITIONS.file(), named_conditions::read_all)?;
+    let names = named_conditions::named(conditions.as_deref().unwrap_or_default());
     let namespaces = resolvers::namespaces(&resolvers).with_types(declared.clone());
-    let policies = read_policies(files, &namespaces)?;
+    let namespaces = namespaces.with_conditions(names);
+    let mut policies = read_policies(files, &namespaces)?;
+    named_conditions::resolve(&mut policies.items, namespaces.conditions());
     let included = roles.iter().flatten().map(|role| (role.name.clone(), role.includes.clone()));
     let rulebook = Rulebook::new(&tenant, &resources.items, &rules.items, &policies.items)
         .with_inclusions(RoleInclusions::new(included))
@@ -195,6 +204,9 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     if let Some(roles) = &roles {
         sources.push(files.item_file(ItemKind::Role, ROLES.file(), roles.len()));
     }
+    if let Some(conditions) = &conditions {
+        sources.push(files.item_file(ItemKind::Condition, CONDITIONS.file(), conditions.len()));
+    }
     sources.extend(files.item_files(ItemKind::Policy, &policies));
     sources.extend(files.item_files(ItemKind::Case, &cases));
     let secrets = secret_uses(files, &resolvers, webhooks.as_deref().unwrap_or_default());
@@ -209,6 +221,7 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
         resources: resources.items,
         rules: rules.items,
         roles,
+        conditions,
         policies: policies.items,
         cases: cases.items,
         webhooks,

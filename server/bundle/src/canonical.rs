@@ -62,6 +62,17 @@ pub(super) fn role<'j>(json: &Json<'j>) -> Json<'j> {
     Json::Object(Form::ROLE.of(json))
 }
 
+/// Returns a named condition, as an expression if one stands for it.
+pub(super) fn condition<'j>(json: &Json<'j>) -> Json<'j> {
+    let mut members = Form::CONDITION.of(json);
+    for (name, value) in &mut members {
+        if name == "when" && value.as_object().is_some() {
+            *value = expression_of(value).unwrap_or_else(|| value.clone());
+        }
+    }
+    Json::Object(members)
+}
+
 pub(super) fn policy<'j>(json: &Json<'j>) -> Json<'j> {
     let mut members = Form::POLICY.of(json);
     if let Some(when) = when(json) {
@@ -79,14 +90,17 @@ fn when<'j>(policy: &Json<'j>) -> Option<Json<'j>> {
     let rule_data = policy.get("rule_data")?;
     match policy.get("format").and_then(Json::as_str) {
         Some("expression") => rule_data.get("expression").cloned(),
-        None | Some("json") => {
-            let condition = Condition::parse(rule_data).ok()?;
-            let text = expression::print(&condition);
-            let is_same = expression::parse(&text).is_ok_and(|read| read == condition);
-            is_same.then(|| Json::String(text.into()))
-        }
+        None | Some("json") => expression_of(rule_data),
         Some(_) => None,
     }
+}
+
+/// Returns the expression of a condition tree; `None` if none within the limits stands for it.
+fn expression_of<'j>(tree: &Json<'j>) -> Option<Json<'j>> {
+    let condition = Condition::parse(tree).ok()?;
+    let text = expression::print(&condition);
+    let is_same = expression::parse(&text).is_ok_and(|read| read == condition);
+    is_same.then(|| Json::String(text.into()))
 }
 
 pub(super) fn case<'j>(json: &Json<'j>) -> Json<'j> {

@@ -1,4 +1,4 @@
-//! The conditions of `policies.yaml` and of the files beside it, edited in place.
+//! The conditions of `conditions.yaml`, of `policies.yaml` and of the files beside it, edited in place.
 
 mod format;
 mod meaning;
@@ -8,18 +8,18 @@ mod when;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::kinds::POLICIES;
+use crate::kinds::{CONDITIONS, POLICIES};
 
 pub use format::format_conditions;
 pub use scalar::FORMAT_WIDTH;
 pub use when::{WithWhen, write_as_when};
 
-/// Returns the files of a tenant folder that have policies: `policies.yaml`, and the files of the folder `policies` in
-/// the order of their names.
+/// Returns the files of a tenant folder that have conditions: `conditions.yaml`, `policies.yaml`, and the files of the folder
+/// `policies` in the order of their names.
 ///
 /// # Errors
 /// The folder `policies` cannot be read.
-pub fn policy_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn condition_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let further = folder.join(POLICIES.name());
     if further.is_dir() {
@@ -29,9 +29,9 @@ pub fn policy_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
         }
     }
     files.sort_unstable();
-    let first = folder.join(POLICIES.file());
-    let first = Some(first).filter(|file| file.is_file());
-    Ok(first.into_iter().chain(files.iter().map(|file| folder.join(file))).collect())
+    let first = [CONDITIONS, POLICIES].into_iter().map(|kind| folder.join(kind.file()));
+    let first = first.filter(|file| file.is_file());
+    Ok(first.chain(files.iter().map(|file| folder.join(file))).collect())
 }
 
 #[cfg(test)]

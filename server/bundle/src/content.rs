@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use portcullis_engine::{Json, json};
 use portcullis_model::folder_webhook::FolderWebhook;
+use portcullis_model::named_condition::NewCondition;
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::relation_declaration::RelationDeclaration;
 use portcullis_model::types::{NewType, PropertyDeclaration};
@@ -49,6 +50,9 @@ impl Bundle {
         }
         if let Some(roles) = &self.roles {
             kinds.push(("roles", array(roles, written)));
+        }
+        if let Some(conditions) = &self.conditions {
+            kinds.push(("conditions", array(conditions, condition)));
         }
         if self.has_resolvers {
             let resolvers = self.resolvers.iter().zip(modules);
@@ -120,6 +124,14 @@ fn property(one: &PropertyDeclaration) -> Json<'static> {
         ("type", text(&one.kind.to_string())),
         ("about", optional(one.about.as_deref())),
         ("from", optional(one.from.map(|from| from.into_str()))),
+    ])
+}
+
+fn condition(one: &NewCondition) -> Json<'static> {
+    object(vec![
+        ("name", text(&one.name)),
+        ("about", optional(one.about.as_deref())),
+        ("when", parsed(one.when.json.text())),
     ])
 }
 

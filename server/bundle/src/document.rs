@@ -8,6 +8,7 @@ use portcullis_model::apply::ObjectKind;
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::fields::list;
 use portcullis_model::input::{self, Field, Members, derived, field, object};
+use portcullis_model::named_condition::NewCondition;
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::resolver::WantedResolver;
 use portcullis_model::resource::Registration;
@@ -23,7 +24,7 @@ use crate::bundle::Bundle;
 use crate::cases::{Case, CaseNames};
 use crate::unique::each_once;
 use crate::users::{SampleUser, read_users};
-use crate::{policies, roles, types};
+use crate::{named_conditions, policies, roles, types};
 
 /// An object of a bundle, as it is read.
 trait BundleObject: Sized {
@@ -77,6 +78,7 @@ bundle_document! {
     resources: Resource => Registration,
     rules: Rule => NewRule,
     roles: Role => NewRole,
+    conditions: Condition => NewCondition,
     policies: Policy => SentPolicy,
     resolvers: Resolver => WantedResolver,
     webhooks: Webhook => WantedWebhook,
@@ -112,6 +114,12 @@ impl BundleObject for NewRole {
     }
 }
 
+impl BundleObject for NewCondition {
+    fn list<'j>(_: DocumentContext<'_>) -> impl Field<'j, Value = Vec<Self>> {
+        listed::<Self, _>(named_conditions::read)
+    }
+}
+
 impl BundleObject for SentPolicy {
     fn list<'j>(_: DocumentContext<'_>) -> impl Field<'j, Value = Vec<Self>> {
         objects("As a body that creates a policy, or with `when`", read_policies)
@@ -135,7 +143,7 @@ impl BundleObject for WantedWebhook {
 }
 
 impl BundleDocument {
-    /// Returns the types, resources, rules, roles, policies and settings of a tenant folder, and these resolvers.
+    /// Returns the types, resources, rules, roles, conditions, policies and settings of a tenant folder, and these resolvers.
     pub fn new(folder: &Bundle, resolvers: Vec<WantedResolver>) -> Self {
         let policies = folder.policies.iter().cloned().map(|policy| {
             let has_when = policy.rule_data.format == Format::Expression;
@@ -146,6 +154,7 @@ impl BundleDocument {
             resources: Some(folder.resources.clone()),
             rules: Some(folder.rules.clone()),
             roles: Some(folder.roles.clone().unwrap_or_default()),
+            conditions: Some(folder.conditions.clone().unwrap_or_default()),
             policies: Some(policies.collect()),
             resolvers: Some(resolvers),
             settings: Some(folder.settings.clone()),

@@ -351,3 +351,68 @@ fn faults_of_webhooks_and_settings_are_named() {
         assert_eq!(refusal(folder.path()), expected);
     }
 }
+
+const CONDITIONS: &str = "- name: on_team
+  about: An agent of the team
+  when: user.team == resource.team
+- name: senior
+  when:
+    type: AND
+    children:
+    - {type: NAMED, name: on_team}
+    - {type: CONDITION, attribute: user.level, operator: gte, value: 3}
+";
+
+fn uses(condition: &str) -> String {
+    format!(
+        "- {{name: p, resource: \"wiki:read\", effect: allow, priority: 1, when: {condition}}}\n"
+    )
+}
+
+#[test]
+fn policies_use_the_conditions_of_the_folder() {
+    let folder = tenant();
+    write(folder.path(), "conditions.yaml", CONDITIONS);
+    write(folder.path(), "policies.yaml", &uses("condition.senior || user.a == 1"));
+    write(folder.path(), "cases.yaml", "[]");
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    let policy = &bundle.policies[0].rule_data;
+    assert_eq!(policy.condition.tests().len(), 3, "the names stand for their conditions");
+    assert_eq!(policy.json.text(), r#"{"expression":"condition.senior || user.a == 1"}"#);
+    let content = bundle.content(&SecretValues::default(), &[]);
+    let sent = content.get("conditions").expect("they are sent").to_string();
+    assert!(
+        sent.starts_with(r#"[{"name":"on_team","about":"An agent of the team","when":"user.team"#),
+        "{sent}"
+    );
+}
+
+#[test]
+fn a_fault_of_a_name_has_its_place_in_the_files() {
+    for (conditions, condition, expected) in [
+        (
+            CONDITIONS,
+            "condition.senor",
+            "policies.yaml:1:69: at `/0/when`: unexpected `condition.senor`",
+        ),
+        (CONDITIONS, "condition.senor", "did you mean `condition.senior`?"),
+        (
+            "- {name: a, when: condition.b}\n- {name: b, when: condition.a}\n",
+            "user.a",
+            "`a` uses `b`",
+        ),
+        ("- {name: a, when: user.a}\n- {name: a, when: user.b}\n", "user.a", "conditions.yaml:2:"),
+        (
+            "- {name: 2a, when: user.a}\n",
+            "user.a",
+            "at `/0/name`: expected the name of a condition",
+        ),
+    ] {
+        let folder = tenant();
+        write(folder.path(), "conditions.yaml", conditions);
+        write(folder.path(), "policies.yaml", &uses(condition));
+        write(folder.path(), "cases.yaml", "[]");
+        let refused = refusal(folder.path());
+        assert!(refused.contains(expected), "{refused}");
+    }
+}

@@ -28,6 +28,7 @@ impl Form {
         Self(&[("from", NONE), ("claim", NONE), ("request", NONE), ("renamed_from", NONE)]);
     /// The claim of a relation.
     pub(super) const CLAIM: Self = Self(&[("name", NONE), ("absent", r#""undetermined""#)]);
+    pub const CONDITION: Self = Self(&[("name", NONE), ("about", NONE), ("when", NONE)]);
     pub const POLICY: Self = Self(&[
         ("name", NONE),
         ("description", NONE),

@@ -10,6 +10,7 @@ pub enum ItemKind {
     Resolver,
     Rule,
     Role,
+    Condition,
     Policy,
     Case,
 }

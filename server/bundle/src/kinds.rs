@@ -3,6 +3,7 @@
 use portcullis_engine::Json;
 use portcullis_model::file_schema::FileSchema;
 use portcullis_model::folder_webhook::FolderWebhook;
+use portcullis_model::named_condition::NewCondition;
 use portcullis_model::policy::FilePolicy;
 use portcullis_model::resource::Registration;
 use portcullis_model::role::NewRole;
@@ -134,6 +135,16 @@ pub(super) const ROLES: FolderKind = FolderKind {
     may_be_folder: false,
     written: Written::list(Line, canonical::role),
 };
+pub(super) const CONDITIONS: FolderKind = FolderKind {
+    schema: FileSchema::list_of::<NewCondition>(
+        "conditions",
+        "conditions.yaml",
+        "NamedCondition",
+        "Conditions that policies use by name: `condition.<name>` in expressions, `NAMED` in trees",
+    ),
+    may_be_folder: false,
+    written: Written::list(Block, canonical::condition),
+};
 pub(super) const POLICIES: FolderKind = FolderKind {
     schema: FileSchema::list_of::<FilePolicy>(
         "policies",
@@ -186,8 +197,10 @@ pub(super) const SETTINGS: FolderKind = FolderKind {
 };
 
 /// Every kind, in the order of the documents.
-pub(super) const KINDS: [FolderKind; 10] =
-    [TENANT, TYPES, RESOURCES, RULES, ROLES, POLICIES, RESOLVERS, CASES, WEBHOOKS, SETTINGS];
+pub(super) const KINDS: [FolderKind; 11] = [
+    TENANT, TYPES, RESOURCES, RULES, ROLES, CONDITIONS, POLICIES, RESOLVERS, CASES, WEBHOOKS,
+    SETTINGS,
+];
 
 /// The schema of each file of a tenant folder. The files of a folder such as `policies/` have the schema of the list.
 pub const SCHEMAS: [FileSchema; KINDS.len()] = {

@@ -1,5 +1,7 @@
 //! The verdict on a case: compares the decision with the expected one.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use portcullis_engine::{
     AttributeAnswer, Check, CheckBody, Decision, Effect, ExplainedNode, ExplainedPolicy,
@@ -114,13 +116,13 @@ fn conditions(explanation: &Explanation<'_>, names: &[&str]) -> Vec<String> {
 /// would decide otherwise if its condition were true.
 pub fn rests_on(explanation: &Explanation<'_>, effect: Effect) -> Vec<UndeterminedPolicy> {
     let is_denied = explanation.rules.iter().any(|rule| rule.effect == Effect::Deny);
-    let mut found = Vec::new();
+    let (mut found, named) = (Vec::new(), explanation.named());
     for policy in &explanation.policies {
         if policy.outcome == TruthValue::Undetermined {
             // An RBAC deny beats an ABAC allow.
             let would_be = if is_denied { Effect::Deny } else { policy.effect };
             if policy.decides || would_be != effect {
-                found.push(UndeterminedPolicy::new(policy));
+                found.push(UndeterminedPolicy::new(policy, &named));
             }
         }
         // No later policy can decide.
@@ -132,8 +134,9 @@ pub fn rests_on(explanation: &Explanation<'_>, effect: Effect) -> Vec<Undetermin
 }
 
 impl UndeterminedPolicy {
-    fn new(policy: &ExplainedPolicy<'_>) -> Self {
-        let because = policy.condition.as_ref().and_then(cause).unwrap_or_default();
+    fn new<'n, 'e>(policy: &'n ExplainedPolicy<'e>, named: &NamedNodes<'n, 'e>) -> Self {
+        let because = policy.condition.as_ref().and_then(|node| cause(node, named));
+        let because = because.unwrap_or_default();
         let expression = policy.condition.as_ref().and_then(ExplainedNode::expression);
         Self {
             name: policy.name.to_owned(),
@@ -143,13 +146,17 @@ impl UndeterminedPolicy {
     }
 }
 
+/// The conditions of an explanation, by name.
+type NamedNodes<'n, 'e> = HashMap<&'e str, &'n ExplainedNode<'e>>;
+
 /// Returns the cause of the first test of the tree that is undetermined.
-fn cause<'e>(node: &'e ExplainedNode<'_>) -> Option<&'e str> {
+fn cause<'n, 'e>(node: &'n ExplainedNode<'e>, named: &NamedNodes<'n, 'e>) -> Option<&'n str> {
     match node {
         ExplainedNode::And { children, .. } | ExplainedNode::Or { children, .. } => {
-            children.iter().find_map(cause)
+            children.iter().find_map(|child| cause(child, named))
         }
-        ExplainedNode::Not { child, .. } => cause(child),
+        ExplainedNode::Not { child, .. } => cause(child, named),
+        ExplainedNode::Named { name, .. } => cause(named.get(name).copied()?, named),
         ExplainedNode::Condition(test) | ExplainedNode::Length(test) => test.because.as_deref(),
         ExplainedNode::Any(items) | ExplainedNode::All(items) => items.because.as_deref(),
     }

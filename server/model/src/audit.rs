@@ -157,6 +157,12 @@ pub enum AuditAction {
     TypeUpdated,
     #[strum(serialize = "type.deleted")]
     TypeDeleted,
+    #[strum(serialize = "condition.created")]
+    ConditionCreated,
+    #[strum(serialize = "condition.updated")]
+    ConditionUpdated,
+    #[strum(serialize = "condition.deleted")]
+    ConditionDeleted,
     #[strum(serialize = "settings.updated")]
     SettingsUpdated,
     #[strum(serialize = "cases.updated")]
@@ -194,7 +200,7 @@ pub enum AuditAction {
 }
 
 impl AuditAction {
-    /// Returns the kind of the rules, policies, resources, roles or types that the action changes.
+    /// Returns the kind of the rules, policies, resources, roles, types or conditions that the action changes.
     pub fn object(self) -> Option<ObjectKind> {
         match self {
             Self::ResourceRegistered | Self::ResourceDeleted => Some(ObjectKind::Resource),
@@ -204,6 +210,9 @@ impl AuditAction {
             }
             Self::RoleCreated | Self::RoleUpdated | Self::RoleDeleted => Some(ObjectKind::Role),
             Self::TypeCreated | Self::TypeUpdated | Self::TypeDeleted => Some(ObjectKind::Type),
+            Self::ConditionCreated | Self::ConditionUpdated | Self::ConditionDeleted => {
+                Some(ObjectKind::Condition)
+            }
             _ => None,
         }
     }
@@ -240,7 +249,7 @@ pub struct AuditRecord {
     pub author: ChangeAuthor,
     #[schema(value_type = AuditAction)]
     pub action: String,
-    /// The ids of the records that changed; the names of roles, types, entities and tuples.
+    /// The ids of the records that changed; the names of roles, types, conditions, entities and tuples.
     pub records: Vec<String>,
     /// The number of changes, or of refusals, that the record stands for.
     pub count: i64,

@@ -28,6 +28,7 @@ pub mod ids;
 pub mod input;
 pub mod jitter;
 pub mod matrix;
+pub mod named_condition;
 mod object_kind;
 pub mod owner;
 pub mod page;

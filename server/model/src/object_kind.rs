@@ -19,6 +19,8 @@ pub enum ObjectKind {
     Role,
     /// A type with its properties.
     Type,
+    /// A named condition.
+    Condition,
     Policy,
     Resolver,
     Webhook,
@@ -73,6 +75,9 @@ impl ObjectKind {
             ),
             Self::Role => named("roles", &["/name"], POLICIES).deciding("roles", &["name"], always),
             Self::Type => named("types", &["/type"], POLICIES).deciding("types", &["type"], always),
+            Self::Condition => {
+                named("conditions", &["/name"], POLICIES).deciding("conditions", &["name"], always)
+            }
             Self::Policy => named("policies", &["/name"], POLICIES).deciding(
                 "abac/policies",
                 &["name"],

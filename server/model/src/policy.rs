@@ -7,7 +7,7 @@ mod record;
 mod rule_data;
 mod update;
 
-pub use condition::{ConditionExpression, ConditionTree, Matcher};
+pub use condition::{ConditionExpression, ConditionTree, Matcher, condition_name};
 pub use new::{FilePolicy, NewPolicy};
 pub use record::PolicyRecord;
 pub use rule_data::{CompiledRuleData, MAX_RULE_DATA, RuleData};

@@ -10,6 +10,7 @@ mod applied_record;
 mod approval;
 mod content;
 mod context;
+mod diff_conditions;
 mod diff_policies;
 mod diff_resolvers;
 mod diff_resources;

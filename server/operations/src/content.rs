@@ -1,6 +1,7 @@
 //! The content of a tenant: the use cases of each kind of record, and the content read whole, also of an earlier revision.
 
 pub(crate) mod bound;
+pub mod conditions;
 pub mod content_at;
 pub mod content_rulebook;
 pub(crate) mod kinds;

@@ -19,8 +19,8 @@ pub use admin::{
 pub use ask::{filters, matrices, permissions, search, try_out};
 pub use changes::{etag, ownership, written};
 pub use content::{
-    content_at, content_rulebook, policies, registration, resolvers, resources, revisions, roles,
-    rules, tenant_content, types, webhooks,
+    conditions, content_at, content_rulebook, policies, registration, resolvers, resources,
+    revisions, roles, rules, tenant_content, types, webhooks,
 };
 pub use decide::{
     assumed, batch_checks, batch_items, checks, explained_checks, hints, probe, recorded_checks,

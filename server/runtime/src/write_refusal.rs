@@ -17,8 +17,8 @@ pub enum WriteRefusal {
     PlanStale,
     /// The tenant has this revision, not the expected one.
     RevisionChanged { expected: u64, current: u64 },
-    /// Stored objects have or read what the types after the write do not declare.
-    TypesBreak(BrokenObjects),
+    /// Stored objects have, read or name what is not there after the write, or is another thing.
+    Breaks(BrokenObjects),
     /// Stored objects name an action that the setting `actions` after the write does not allow.
     ActionsBreak(BrokenObjects),
     /// The gates of the tenant want other outcomes of the draft in shadow.

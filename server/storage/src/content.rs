@@ -1,6 +1,7 @@
 //! Content that decides or waits to: rules, policies, roles, types, resources, resolvers, drafts.
 
 pub mod bulk;
+pub mod conditions;
 pub mod content_size;
 pub mod drafts;
 pub mod plan_records;

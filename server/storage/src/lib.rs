@@ -19,7 +19,7 @@ mod transactions;
 
 pub use commits::{audit, revision_changes, revisions};
 pub use content::{
-    bulk, content_size, drafts, plan_records, policies, proposals, resolver_locations, resolvers,
+    bulk, conditions, content_size, drafts, plan_records, policies, proposals, resolver_locations, resolvers,
     resources, roles, rules, shadows, tenant_cases, types, verbs,
 };
 pub use databases::changes;

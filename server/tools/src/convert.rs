@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use portcullis_bundle::{FORMAT_WIDTH, policy_files, write_as_when};
+use portcullis_bundle::{FORMAT_WIDTH, condition_files, write_as_when};
 use portcullis_engine::{Condition, casbin, expression, json};
 
 use crate::policy_test::tenant_folders;
@@ -172,7 +172,7 @@ fn convert_folder(
     }
     let mut code = CONVERTED;
     for folder in tenant_folders(path)? {
-        for file in policy_files(&folder).with_context(|| folder.display().to_string())? {
+        for file in condition_files(&folder).with_context(|| folder.display().to_string())? {
             let name = file.display().to_string();
             let text =
                 fs::read_to_string(&file).with_context(|| format!("{name}: cannot be read"))?;

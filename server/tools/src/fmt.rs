@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
-use portcullis_bundle::{FORMAT_WIDTH, format_conditions, policy_files};
+use portcullis_bundle::{FORMAT_WIDTH, condition_files, format_conditions};
 use portcullis_engine::expression;
 
 use crate::policy_test::tenant_folders;
@@ -80,7 +80,7 @@ fn files(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     }
     let mut files = Vec::new();
     for folder in tenant_folders(path)? {
-        files.extend(policy_files(&folder).with_context(|| folder.display().to_string())?);
+        files.extend(condition_files(&folder).with_context(|| folder.display().to_string())?);
     }
     Ok(files)
 }

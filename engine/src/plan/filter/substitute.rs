@@ -16,6 +16,7 @@ pub(super) fn known(condition: Condition, known_values: &KnownValues) -> Conditi
         Condition::Or(children) => Condition::Or(all(children)),
         Condition::Not(child) => Condition::Not(Box::new(known(*child, known_values))),
         Condition::Test(test) => Condition::Test(replace(test, known_values)),
+        named @ Condition::Named(_) => named,
     }
 }
 

@@ -91,7 +91,7 @@ pub(super) struct PathFinder<'c> {
     pub(super) paths: Vec<AccessPath>,
     /// The values that lead to policies by these paths.
     pub(super) keys: SoughtKeys<'c>,
-    /// The alternatives of each test, by the effect of the policy and whether the test is negated.
+    /// The alternatives of each test and each named condition, by the effect of the policy and whether the part is negated.
     known: HashMap<(NodeId, Effect, bool), Alternatives>,
 }
 
@@ -108,6 +108,19 @@ impl<'c> PathFinder<'c> {
 
     /// Returns the alternatives for `node`, or for its negation.
     fn alternatives(&mut self, node: NodeId, effect: Effect, negated: bool) -> Alternatives {
+        if !self.program.is_named(node) {
+            return self.alternatives_of(node, effect, negated);
+        }
+        if let Some(known) = self.known.get(&(node, effect, negated)) {
+            return known.clone();
+        }
+        let alternatives = self.alternatives_of(node, effect, negated);
+        self.known.insert((node, effect, negated), alternatives.clone());
+        alternatives
+    }
+
+    /// Finds the alternatives for `node`, or for its negation.
+    fn alternatives_of(&mut self, node: NodeId, effect: Effect, negated: bool) -> Alternatives {
         let program = self.program;
         match (program.node(node), negated) {
             (Operation::Not(child), _) => self.alternatives(*child, effect, !negated),
@@ -402,6 +415,7 @@ impl<'c> SoughtItems<'c> {
                 Some(all)
             }
             Condition::Not(_) => None,
+            Condition::Named(named) => Self::of(named.meaning()?),
             Condition::Test(test) => {
                 let Predicate::Compare(operator, operand) = &test.predicate else { return None };
                 if test.attribute != AttributePath::Item || operator.positive().1 {

@@ -48,7 +48,7 @@ impl<'s, 'r> Simplifier<'s, 'r> {
         {
             let test = test.clone().map(&mut |slot| self.slots.path(slot).clone());
             self.take(operation.weight() + test.attribute.weight())?;
-            return Some(Simplified::Open(Condition::Test(test)));
+            return Some(Simplified::Open(Condition::Test(test).expanded()));
         }
         // The run takes an unknown attribute as undetermined. A truth that comes out nevertheless does not depend on it.
         let truth = self.run.truth(node);

@@ -1,13 +1,18 @@
 //! Compiles the conditions of policies into a program.
 
+use std::sync::Arc;
+
+use hashbrown::HashMap;
 use indexmap::IndexSet;
 
 use super::matching::{PatternTest, PatternTests};
 use super::nodes::{Child, NodeId, Operation};
 use super::steps::{MAX_MEMOIZED, Steps};
 use super::{Bodies, Body, Program};
-use crate::condition::{AttributePath, Condition, Items, Operand, Predicate, Test};
-use crate::operator::{Form, Row};
+use crate::condition::{
+    AttributePath, Condition, Items, Named, Operand, Predicate, ResolverAttribute, Test,
+};
+use crate::operator::{Form, Operator, Row};
 use crate::pattern::PatternCompiler;
 use crate::plan::slots::{Slot, Slots};
 
@@ -19,6 +24,8 @@ const MIN_MEMO_COST: u32 = 8;
 pub(crate) struct Builder {
     operations: IndexSet<Operation, hashbrown::DefaultHashBuilder>,
     slots: Slots,
+    /// The nodes of the named conditions, by their addresses, which are kept from being used again.
+    named: HashMap<*const Condition, (Arc<Condition>, NodeId)>,
 }
 
 impl Builder {
@@ -33,9 +40,31 @@ impl Builder {
             Condition::And(children) => Operation::All(self.add_all(children)),
             Condition::Or(children) => Operation::Any(self.add_all(children)),
             Condition::Not(child) => Operation::Not(self.add(*child)),
-            Condition::Test(test) => Operation::Test(test.map(&mut |path| self.slots.slot(path))),
+            Condition::Test(test) => {
+                if let Predicate::Items(items) = &test.predicate {
+                    // What a name stands for does not depend on the item: it is a part of this program.
+                    items.child().uses_of_names().for_each(|named| _ = self.add_named(named));
+                }
+                Operation::Test(test.map(&mut |path| self.slots.slot(path)))
+            }
+            Condition::Named(named) => return self.add_named(&named),
         };
         node_id(self.operations.insert_full(operation).0)
+    }
+
+    /// Adds a named condition, unless it was added before, and returns its root. A name that stands for nothing is
+    /// undetermined, as the attribute of a resolver that does not exist.
+    fn add_named(&mut self, named: &Named) -> NodeId {
+        let Some(meaning) = named.meaning() else {
+            return self.add(truth_of(named));
+        };
+        let address = Arc::as_ptr(meaning);
+        if let Some((_, known)) = self.named.get(&address) {
+            return *known;
+        }
+        let node = self.add(meaning.as_ref().clone());
+        self.named.insert(address, (meaning.clone(), node));
+        node
     }
 
     fn add_all(&mut self, children: Box<[Condition]>) -> Box<[Child]> {
@@ -53,18 +82,34 @@ impl Builder {
         patterns: &PatternCompiler,
     ) -> (Program, Slots) {
         let mut nodes: Vec<Operation> = self.operations.into_iter().collect();
-        let mut slots = self.slots;
+        let (mut slots, known) = (self.slots, self.named);
         // Order matters: steps encode sorted children, memos and symbols.
         let costs = put_cheap_children_first(&mut nodes);
         let memos = memo_bits(&nodes, &costs, roots);
         slots.shrink_to_fit();
         slots.intern(nodes.iter().filter_map(Operation::literal_texts).collect());
-        let bodies = Bodies::new(&nodes, patterns);
+        let named = |named: &Named| Some(known.get(&Arc::as_ptr(named.meaning()?))?.1);
+        let bodies = Bodies::new(&nodes, patterns, named);
         let steps =
             Steps::new(&nodes, &memos, &slots, |id| bodies.get(id).map_or(0, Body::patterns));
         let patterns = PatternTests::new(pattern_tests(&nodes, &bodies, patterns), patterns);
-        (Program { nodes: nodes.into(), steps, patterns, bodies }, slots)
+        let mut named: Vec<NodeId> = known.into_values().map(|(_, node)| node).collect();
+        named.sort_unstable();
+        named.dedup();
+        (Program { nodes: nodes.into(), steps, patterns, bodies, named: named.into() }, slots)
     }
+}
+
+/// Returns the attribute that stands for a named condition in the program of a condition on items.
+fn path_of(named: &Named) -> AttributePath {
+    let (namespace, name) = (Named::NAMESPACE.into(), named.name().into());
+    AttributePath::Resolver(ResolverAttribute { namespace, name })
+}
+
+/// Returns the test that has the truth of a named condition, if its attribute has this truth as value.
+fn truth_of(named: &Named) -> Condition {
+    let predicate = Predicate::Compare(Operator::Eq, Operand::Bool(true));
+    Condition::Test(Test { attribute: path_of(named), predicate, if_missing: None })
 }
 
 /// Returns the pattern tests among `nodes`, with those of items, in the order of the nodes.
@@ -178,14 +223,19 @@ fn memo_bits(
 
 impl Bodies {
     /// Compiles the conditions on items among `nodes`, whose patterns `patterns` has compiled.
-    pub(super) fn new(nodes: &[Operation], patterns: &PatternCompiler) -> Self {
+    /// `named` returns the node of a named condition.
+    pub(super) fn new(
+        nodes: &[Operation],
+        patterns: &PatternCompiler,
+        named: impl Fn(&Named) -> Option<NodeId>,
+    ) -> Self {
         let (mut bodies, mut first_pattern) = (Vec::new(), 0);
         for (node, operation) in (0..).zip(nodes) {
             let Operation::Test(test) = operation else { continue };
             match &test.predicate {
                 Predicate::Matches(_) => first_pattern += 1,
                 Predicate::Items(items) => {
-                    let body = Body::new(items, first_pattern, patterns);
+                    let body = Body::new(items, first_pattern, patterns, &named);
                     first_pattern += body.patterns();
                     bodies.push((node, body));
                 }
@@ -197,17 +247,28 @@ impl Bodies {
 }
 
 impl Body {
-    fn new(items: &Items<Slot>, first_pattern: u32, patterns: &PatternCompiler) -> Self {
+    fn new(
+        items: &Items<Slot>,
+        first_pattern: u32,
+        patterns: &PatternCompiler,
+        named: impl Fn(&Named) -> Option<NodeId>,
+    ) -> Self {
         let mut builder = Builder::default();
         let item = builder.slot(AttributePath::Item);
+        let child = items.child().clone().replace_names(&mut |named| truth_of(&named));
+        let own = child.reads();
         // The slots of the plan stand in the order in which the condition reads its attributes.
         let reads = items.child().reads().into_iter().zip(items.reads());
+        let reads = reads.filter(|(path, _)| own.contains(path));
         let outer = reads.map(|(path, outer)| (builder.slot(path.clone()), *outer)).collect();
-        let root = builder.add(items.child().clone());
+        let names = items.child().uses_of_names();
+        let named =
+            names.filter_map(|one| Some((builder.slot(path_of(one)), named(one)?))).collect();
+        let root = builder.add(child.clone());
         let (mut program, slots) = builder.finish(std::iter::once(root), patterns);
         // The plan counts all automata.
         program.patterns.share_automata();
         let tests = items.child().tests().len();
-        Self { program, slots, root, item, outer, tests, first_pattern }
+        Self { program, slots, root, item, outer, named, tests, first_pattern }
     }
 }

@@ -357,6 +357,13 @@ impl<'r> Run<'r> {
         body.run(&values, self).causes(body.root, &body.slots, answers, &mut causes);
         let outer = |path: &_| body.outer_of(path).map(|slot| slots.path(slot));
         let cause = causes.into_iter().next()?;
+        if let Undetermined::Unresolved(named, _) = &cause
+            && let Some(node) = body.named_at(named)
+        {
+            let mut causes = Vec::new();
+            self.causes(node, slots, answers, &mut causes);
+            return causes.into_iter().next();
+        }
         Some(cause.of_item_in(slots.path(test.attribute), outer))
     }
 
@@ -429,9 +436,13 @@ impl Body {
     }
 
     /// Returns the values that the condition reads, without an item.
-    fn values<'r>(&self, outer: &Run<'r>) -> ItemValues<'r> {
+    fn values<'r>(&self, outer: &mut Run<'r>) -> ItemValues<'r> {
         let absent = SlotValue { value: None, symbol: Symbol::NO_TEXT };
-        let mut values = ItemValues::from_elem(absent, self.outer.len() + 1);
+        let mut values = ItemValues::from_elem(absent, self.slots.paths().count());
+        for (own, node) in &self.named {
+            let truth = outer.truth(*node).map_or(AttributeValue::Failed, AttributeValue::Bool);
+            values[*own as usize] = self.slots.known(*own, truth);
+        }
         for (own, outer_slot) in &self.outer {
             if let Some(value) = outer.value(*outer_slot) {
                 values[*own as usize] = self.slots.known(*own, value);
@@ -448,7 +459,7 @@ impl Body {
     pub(crate) fn values_of<'r>(
         &self,
         item: AttributeValue<'r>,
-        outer: &Run<'r>,
+        outer: &mut Run<'r>,
     ) -> ItemValues<'r> {
         let mut values = self.values(outer);
         self.set_item(item, &mut values);

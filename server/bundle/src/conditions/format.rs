@@ -14,7 +14,7 @@ use crate::yaml_document::{
 };
 use crate::{positions, yaml};
 
-/// Returns the text of a file of policies with each expression in its canonical form. Everything else stays as it is.
+/// Returns the text of a file of policies or named conditions with each expression in its canonical form. Everything else stays as it is.
 /// `file` names it in messages.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! The meaning of a file of policies, which no edit changes.
+//! The meaning of a file of policies or named conditions, which no edit changes.
 
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::Member;
@@ -21,12 +21,15 @@ pub(super) fn changed(file: &str) -> BundleError {
     ))
 }
 
-/// Reads the condition of a policy's members, whatever its form. Notes every fault.
+/// Reads the condition of the members of a policy or a named condition that is no expression as `when`. Notes every fault.
 pub(super) fn condition(
     policy: &Json<'_>,
     at: &Place<'_>,
     problems: &mut Problems,
 ) -> Option<Condition> {
+    if let Some(when) = policy.get("when") {
+        return Format::Json.condition(when, &at.key("when"), problems);
+    }
     let at = at.key("rule_data");
     let format = policy.get("format").map_or(Some(Format::Json), |it| it.as_str()?.parse().ok());
     format?.condition(policy.get("rule_data")?, &at, problems)

@@ -186,7 +186,7 @@ fn conditions_become_expressions_and_keep_their_comments() {
     assert_eq!(
         left,
         [
-            "policies.yaml:27:3: `braces` keeps its `rule_data`: the policy is written in braces; write each member on a line",
+            "policies.yaml:27:3: `braces` keeps its `rule_data`: the object is written in braces; write each member on a line",
             "policies.yaml:28:3: `anchored` keeps its `rule_data`: it has an anchor, an alias or a tag; write the condition itself",
         ]
     );
@@ -210,7 +210,7 @@ fn every_file_of_policies_is_found() {
     for name in ["policies/b.yaml", "policies/a.yaml", "policies/c.txt", "policies.yaml"] {
         file(name);
     }
-    let files = policy_files(folder.path()).expect("read");
+    let files = condition_files(folder.path()).expect("read");
     let names: Vec<_> =
         files.iter().map(|file| file.strip_prefix(folder.path()).expect("inside")).collect();
     assert_eq!(names, ["policies.yaml", "policies/a.yaml", "policies/b.yaml"].map(Path::new));
@@ -295,4 +295,16 @@ fn formatting_is_idempotent_and_keeps_the_meaning() {
         Ok(())
     });
     assert!(outcome.is_ok(), "{}", outcome.expect_err("just seen"));
+}
+
+#[test]
+fn a_tree_of_a_named_condition_becomes_an_expression() {
+    let text = "- name: senior\n  when:\n    type: AND\n    children:\n    - {type: NAMED, name: on_team}\n    \
+        - {type: CONDITION, attribute: user.level, operator: gte, value: 3}\n- {name: on_team, when: user.a==1}\n";
+    let written = write_as_when("conditions.yaml", text).expect("sound");
+    assert_eq!((written.converted, written.left), (1, vec![]));
+    let expected = "- name: senior\n  when: condition.on_team && user.level >= 3\n- {name: on_team, when: user.a==1}\n";
+    assert_eq!(written.text, expected);
+    let formatted = format_conditions("conditions.yaml", expected).expect("sound");
+    assert_eq!(formatted, expected.replace("user.a==1", "user.a == 1"));
 }

@@ -17,13 +17,13 @@ use crate::{positions, yaml};
 pub struct WithWhen {
     /// The text of the file.
     pub text: String,
-    /// The number of policies that have `when` now.
+    /// The number of objects whose `when` is an expression now.
     pub converted: usize,
-    /// The policies that keep their `rule_data`, and why: a line with its place for each.
+    /// The objects whose condition stays as it is, and why: a line with its place for each.
     pub left: Vec<String>,
 }
 
-/// Writes the condition of each policy of a file as `when`. Comments inside of a condition come before it, and everything
+/// Writes the condition of each policy or named condition of a file as an expression `when`. Comments inside of a condition come before it, and everything
 /// else stays as it is. A search becomes a pattern of the whole text. `file` names the file in messages.
 ///
 /// # Errors
@@ -38,18 +38,21 @@ pub fn write_as_when(file: &str, text: &str) -> Result<WithWhen, BundleError> {
         _ => &[],
     };
     for (index, (node, policy)) in nodes.iter().zip(policies).enumerate() {
-        if node.member("rule_data").is_none() || node.member("when").is_some() {
-            continue;
-        }
+        let is_tree = policy.get("when").is_some_and(|when| when.as_object().is_some());
+        let member = match (node.member("rule_data"), node.member("when")) {
+            (Some(_), None) => "rule_data",
+            (None, Some(_)) if is_tree => "when",
+            _ => continue,
+        };
         let Some(condition) = meaning::condition(policy, &root.index(index), &mut problems) else {
             continue;
         };
-        match edits(text, &document, node, condition) {
+        match edits(text, &document, (node, member), condition) {
             Ok(edits) => {
                 result.0.extend(edits);
                 result.1 += 1;
             }
-            Err(reason) => result.2.push(left(file, text, node, policy, reason)),
+            Err(reason) => result.2.push(left(file, text, (node, member), policy, reason)),
         }
     }
     let invalid = |invalid| BundleError::Invalid(positions::describe(file, text, &invalid));
@@ -63,31 +66,37 @@ pub fn write_as_when(file: &str, text: &str) -> Result<WithWhen, BundleError> {
     }
 }
 
-/// Returns the line about a policy that keeps its `rule_data`.
-fn left(file: &str, text: &str, node: &YamlNode, policy: &Json<'_>, reason: &str) -> String {
+/// Returns the line about an object whose condition stays as it is.
+fn left(
+    file: &str,
+    text: &str,
+    (node, member): (&YamlNode, &str),
+    policy: &Json<'_>,
+    reason: &str,
+) -> String {
     let before = text.get(..node.place.start).unwrap_or_default();
     let (line, column) = (before.matches('\n').count() + 1, column(text, node.place.start) + 1);
     let name = policy.get("name").and_then(Json::as_str).unwrap_or_default();
-    format!("{file}:{line}:{column}: `{name}` keeps its `rule_data`: {reason}")
+    format!("{file}:{line}:{column}: `{name}` keeps its `{member}`: {reason}")
 }
 
 /// Returns the edits that write the condition of a policy as `when`, or the reason why there are none.
 fn edits(
     text: &str,
     document: &YamlDocument,
-    policy: &YamlNode,
+    (policy, member): (&YamlNode, &str),
     condition: Condition,
 ) -> Result<Vec<(Range<usize>, String)>, &'static str> {
     let condition = condition.without_searches();
     if expression::parse(&expression::print(&condition)).as_ref() != Ok(&condition) {
         return Err("no expression within the limits stands for it");
     }
-    let Some((key, value)) = policy.member("rule_data") else { return Ok(vec![]) };
+    let Some((key, value)) = policy.member(member) else { return Ok(vec![]) };
     if value.has_marks() {
         return Err("it has an anchor, an alias or a tag; write the condition itself");
     }
     let YamlContent::Map { in_braces: false, .. } = policy.content else {
-        return Err("the policy is written in braces; write each member on a line");
+        return Err("the object is written in braces; write each member on a line");
     };
     let mut edits = vec![condition_edit(text, document, key, value, &condition)];
     if let Some((key, value)) = policy.member("format") {

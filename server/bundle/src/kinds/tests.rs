@@ -20,7 +20,7 @@ use serde_json::Value;
 use super::SCHEMAS;
 use crate::cases::{Case, CaseNames};
 use crate::resolvers::{SampleResolver, namespaces};
-use crate::{policies, roles, types, users};
+use crate::{named_conditions, policies, roles, types, users};
 use not_expressible::{NOT_EXPRESSIBLE, is_not_expressible};
 
 const TENANT: &str = "
@@ -57,6 +57,15 @@ const ROLES: &str = "
 - {name: lead, includes: [writer, reader]}
 - {name: writer, includes: [reader]}
 ";
+const CONDITIONS: &str = r#"
+- {name: on_team, about: An agent of the team, when: user.team == resource.team}
+- name: senior
+  when:
+    type: AND
+    children:
+    - {type: NAMED, name: on_team}
+    - {type: CONDITION, attribute: user.level, operator: gte, value: 3, if_missing: false}
+"#;
 const POLICIES: &str = r#"
 - name: tree
   description: Every kind of node
@@ -133,12 +142,13 @@ owners: {'git:acme': {keys: [019e301f-05c0-7a4e-9c1b-5f0e8d3a7b64]}}
 decision_log: {mode: durable, allows: 0.25, keep: 36h, full: answer, attributes: {user.pin: hash}}
 ";
 /// The files, each with every member.
-pub(crate) const FILES: [(&str, &str); 10] = [
+pub(crate) const FILES: [(&str, &str); 11] = [
     ("tenant.yaml", TENANT),
     ("types.yaml", TYPES),
     ("resources.yaml", RESOURCES),
     ("rules.yaml", RULES),
     ("roles.yaml", ROLES),
+    ("conditions.yaml", CONDITIONS),
     ("policies.yaml", POLICIES),
     ("resolvers.yaml", RESOLVERS),
     ("cases.yaml", CASES),
@@ -174,6 +184,7 @@ fn read(file: &str, document: &Value, known: &[SampleResolver]) -> Result<(), In
         })(&json, at, &mut problems)
         .map(drop),
         "roles.yaml" => roles::read(&json, at, &mut problems).map(drop),
+        "conditions.yaml" => named_conditions::read(&json, at, &mut problems).map(drop),
         "policies.yaml" => policies::read(&json, at, &mut problems, &namespaces(known)).map(drop),
         "resolvers.yaml" => resolvers(&json, at, &mut problems).map(drop),
         "cases.yaml" => list(|json, at: &Place<'_>, problems: &mut Problems| {

@@ -108,7 +108,7 @@ fn faults_of_content_have_a_place() {
         (
             "    - type: CONDITION\n",
             "    - type: CONDITON\n",
-            "policies.yaml:9:13: at `/0/rule_data/children/1/type`: expected `CONDITION`, `AND`, `OR`, `NOT`, `ANY`, `ALL` or `LENGTH`",
+            "policies.yaml:9:13: at `/0/rule_data/children/1/type`: expected `CONDITION`, `AND`, `OR`, `NOT`, `ANY`, `ALL`, `LENGTH` or `NAMED`",
         ),
     ] {
         assert_eq!(of_policy(from, to), expected, "{to}");

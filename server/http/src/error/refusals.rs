@@ -21,7 +21,7 @@ pub(super) fn status(refusal: &WriteRefusal) -> (StatusCode, &'static str) {
         WriteRefusal::DeleteLimit { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "DELETE_LIMIT"),
         WriteRefusal::PlanStale => (StatusCode::CONFLICT, "PLAN_STALE"),
         WriteRefusal::RevisionChanged { .. } => (StatusCode::CONFLICT, "REVISION_CHANGED"),
-        WriteRefusal::TypesBreak(_) | WriteRefusal::ActionsBreak(_) => {
+        WriteRefusal::Breaks(_) | WriteRefusal::ActionsBreak(_) => {
             (StatusCode::CONFLICT, "CONFLICT")
         }
         WriteRefusal::ShadowRequired(_) => (StatusCode::CONFLICT, "SHADOW_REQUIRED"),
@@ -72,8 +72,8 @@ pub(super) fn message(refusal: &WriteRefusal) -> String {
         WriteRefusal::RevisionChanged { expected, current } => {
             format!("the tenant has the revision {current}, not {expected}; make a new plan")
         }
-        WriteRefusal::TypesBreak(broken) => format!(
-            "{} stored objects have or read what these types do not declare{}; change them first, or declare it",
+        WriteRefusal::Breaks(broken) => format!(
+            "{} stored objects have, read or name what this change takes away{}; change them first",
             broken.count,
             example(broken)
         ),
@@ -111,7 +111,7 @@ pub(super) fn details(refusal: &WriteRefusal) -> Value {
         WriteRefusal::RevisionChanged { expected, current } => {
             json!({"expected": expected, "revision": current})
         }
-        WriteRefusal::TypesBreak(BrokenObjects { first, count })
+        WriteRefusal::Breaks(BrokenObjects { first, count })
         | WriteRefusal::ActionsBreak(BrokenObjects { first, count }) => {
             let shown = |one: &BrokenObject| json!({"kind": one.kind, "name": one.name, "message": one.message});
             json!({"broken": first.iter().map(shown).collect::<Vec<_>>(), "count": count})

@@ -1,7 +1,7 @@
 //! The schemas of conditions (`docs/semantics.md`, section 4.2). They describe what `Format::condition` of the engine
 //! accepts, except for limits that JSON Schema cannot count and patterns that it cannot compile.
 
-use portcullis_engine::condition::{MAX_DEPTH, MAX_LIST, MAX_NODES};
+use portcullis_engine::condition::{MAX_CONDITION_NAME, MAX_DEPTH, MAX_LIST, MAX_NODES};
 use portcullis_engine::during::WEEKDAYS;
 use portcullis_engine::operator::{ComparedKind, Operator, Row, Takes, UnaryOperator};
 use portcullis_engine::period::MAX_DAYS;
@@ -13,7 +13,7 @@ use super::rule_data::MAX_RULE_DATA;
 use crate::document;
 use crate::schema::{
     AnySchema, Input, about, any_of_types, boolean, choice, formatted, input, instant, list, named,
-    one_of, string, typed,
+    one_of, string, text, typed,
 };
 
 /// A condition tree, as the document names it.
@@ -34,6 +34,7 @@ fn item_tree() -> OneOfBuilder {
         node(["NOT"])
             .titled("Negation")
             .required("child", about(tree(), "The condition that is negated")),
+        named_condition(),
     ];
     let comparisons =
         sides().into_iter().map(|(sides, names)| item_test(names).required("value", sides.value()));
@@ -61,6 +62,7 @@ fn tree() -> OneOfBuilder {
             .required("child", about(tree(), "The condition that is negated")),
         items(),
         length(),
+        named_condition(),
     ];
     let unary = UnaryOperator::VARIANTS.iter().map(|operator| unary(*operator));
     let nodes = nodes.into_iter().chain(comparisons()).chain(unary);
@@ -80,6 +82,17 @@ fn items() -> Input {
         .required("attribute", attribute(LIST))
         .required("child", child)
         .optional("if_missing", boolean().description(Some(if_missing)))
+}
+
+/// Returns the schema of the name of a condition.
+pub fn condition_name() -> ObjectBuilder {
+    text(MAX_CONDITION_NAME)
+}
+
+/// Returns the node of a named condition.
+fn named_condition() -> Input {
+    let name = condition_name().description(Some("The name of a condition of the tenant"));
+    node(["NAMED"]).titled("Named condition").required("name", name)
 }
 
 /// Returns the node of a test of the length of a list.
@@ -203,7 +216,7 @@ document!(ConditionExpression as "Expression" => {
     let about = format!(
         "A condition as text, one to one with condition trees: {}, `matches`, `ip_in(…)`, `during(…)`, `exists(…)`, \
          `any(list, …)` and `all(list, …)` with a condition on `item`, `length(list) == …`, \
-         `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute. An attribute is `user.<name>`, \
+         `condition.<name>`, `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute. An attribute is `user.<name>`, \
          `resource.<name>`, `token.<path>`, `relation.<name>`, `<namespace>.<name>` of a resolver, or `request.` with `subject`, \
          `resource`, `object` (the resource without its verb), `action`, `domain`, `time` or `roles`",
         symbols.join(", ")
@@ -234,7 +247,7 @@ fn example() -> serde_json::Value {
 
 fn node<const N: usize>(types: [&'static str; N]) -> Input {
     let about = "`AND` and `OR` combine `children`, `NOT` negates `child`, `CONDITION` tests an attribute, `ANY` and `ALL` ask \
-         `child` about the items of a list, `LENGTH` compares their number";
+         `child` about the items of a list, `LENGTH` compares their number, `NAMED` is the condition that the tenant has under `name`";
     input().required("type", choice(types).description(Some(about)))
 }
 

@@ -41,7 +41,7 @@ pub struct CompiledRuleData {
 
 impl CompiledRuleData {
     /// Reads and compiles a condition of this format, so that only a condition that compiles is stored.
-    pub(super) fn read(
+    pub(crate) fn read(
         format: Format,
         json: &Json<'_>,
         at: &Place<'_>,
@@ -64,7 +64,7 @@ impl CompiledRuleData {
     }
 
     /// Reads and compiles an expression without the object around it.
-    pub(super) fn read_expression(
+    pub(crate) fn read_expression(
         json: &Json<'_>,
         at: &Place<'_>,
         problems: &mut Problems,

@@ -224,6 +224,7 @@ pub(super) fn rulebook(state: &TenantContent, writes: &Writes) -> Rulebook {
         policies: after(&state.policies, &writes.policies),
         roles: after(&state.roles, &writes.roles),
         types: after(&state.types, &writes.types),
+        conditions: after(&state.conditions, &writes.conditions),
     };
     records.rulebook()
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use portcullis_bundle::{BundleDocument, check_attributes, check_subject};
-use portcullis_engine::condition::ResolverAttribute;
+use portcullis_engine::condition::{NamedConditions, ResolverAttribute};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
 use portcullis_engine::{AttributeKind, Namespaces};
@@ -13,7 +13,7 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
 use portcullis_storage::policies::planned;
 
-/// Notes the attributes that policies of the bundle read and that `namespaces` do not have, and the relations that its rules
+/// Notes the attributes and names that policies and conditions of the bundle use and that `namespaces` do not have, and the relations that its rules
 /// name and `types` do not have.
 pub(super) fn check_bundle(
     bundle: &BundleDocument,
@@ -26,16 +26,21 @@ pub(super) fn check_bundle(
     for (index, rule) in bundle.rules.iter().flatten().enumerate() {
         check_subject(rule, types, &rules.index(index), problems);
     }
+    let conditions = at.key("conditions");
+    for (index, sent) in bundle.conditions.iter().flatten().enumerate() {
+        sent.check(namespaces.conditions(), &conditions.index(index), problems);
+    }
     let at = at.key("policies");
     for (index, sent) in bundle.policies.iter().flatten().enumerate() {
         check_attributes(&sent.policy, sent.has_when, namespaces, &at.index(index), problems);
     }
 }
 
-/// Refuses changes of resolvers that take an attribute from an enabled policy. `policies` are those after the plan.
+/// Refuses changes of resolvers that take an attribute from an enabled policy. `policies` and `names` are those after the plan.
 pub(super) fn check_stored(
     writes: &[RecordWrite<StoredResolver>],
     policies: &[&PolicyRecord],
+    names: &NamedConditions,
 ) -> Result<(), OperationError> {
     let lost: HashSet<(&str, &str)> = writes.iter().flat_map(lost_attributes).collect();
     if lost.is_empty() {
@@ -43,7 +48,7 @@ pub(super) fn check_stored(
     }
     let is_lost = |read: &&ResolverAttribute| lost.contains(&(&*read.namespace, &*read.name));
     let reads_lost = |record: &&&PolicyRecord| {
-        let condition = planned((**record).clone()).condition;
+        let condition = planned((**record).clone()).resolved(names).condition;
         record.enabled && condition.is_ok_and(|read| read.resolved_attributes().iter().any(is_lost))
     };
     let readers: Vec<_> = policies.iter().filter(reads_lost).map(|policy| policy.id).collect();

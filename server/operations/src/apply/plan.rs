@@ -6,6 +6,7 @@ use portcullis_bundle::{BundleDocument, ItemWarning, RegisteredNames};
 use portcullis_engine::ResourcePattern;
 use portcullis_engine::invalid::Problems;
 use portcullis_model::apply::{BundleWarning, OwnerConflict, PlanCounts, PlannedChange};
+use portcullis_model::named_condition::named_conditions;
 use portcullis_model::resource::ResourceRecord;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
@@ -63,8 +64,8 @@ each_kind!(planned);
 /// Returns the plan that replaces the objects of the owner with the objects of the bundle.
 ///
 /// # Errors
-/// A policy of the bundle reads an attribute that no resolver has and no type declares after the plan, an enabled policy or
-/// a case that stays loses one, a role would include itself, the tenant would have too many roles or types, or a new webhook
+/// A policy of the bundle reads an attribute that no resolver has and no type declares after the plan, or names a condition that
+/// does not exist or does not fit, an enabled policy, a condition or a case that stays loses one, a role would include itself, the tenant would have too many roles or types, or a new webhook
 /// has no secret.
 pub fn plan(
     state: &TenantContent,
@@ -79,15 +80,23 @@ pub fn plan(
     let types = after(&state.types, &writes.types);
     let declared = compiled(types.iter().copied());
     let readable = portcullis_resolvers::namespaces::collect(resolvers, context.operator);
-    let readable = readable.with_types(declared.clone());
+    let conditions = after(&state.conditions, &writes.conditions);
+    let names = named_conditions(conditions.iter().copied());
+    let readable = readable.with_types(declared.clone()).with_conditions(names);
     namespaces::check_bundle(bundle, (&readable, &declared), &mut problems);
     type_checks::check_cases(bundle, &declared, &mut problems);
     let terms = action_checks::terms_after(state, bundle);
     action_checks::check_bundle(bundle, terms, &mut problems);
     problems.into_result()?;
     let policies = after(&state.policies, &writes.policies);
-    namespaces::check_stored(&writes.resolvers, &policies)?;
-    type_checks::check_stored(state, bundle, policies.iter().copied(), &readable, &types)?;
+    namespaces::check_stored(&writes.resolvers, &policies, readable.conditions())?;
+    type_checks::check_stored(
+        state,
+        bundle,
+        policies.iter().copied(),
+        &readable,
+        (&types, &conditions),
+    )?;
     let rules = after(&state.rules, &writes.rules);
     action_checks::check_stored(state, bundle, &rules, terms)?;
     let warnings = warnings(bundle, &resources);

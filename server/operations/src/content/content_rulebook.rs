@@ -2,6 +2,7 @@
 
 use portcullis_bundle::Rulebook;
 use portcullis_engine::{Precedence, RoleInclusions, Rule, TenantFacts};
+use portcullis_model::named_condition::{ConditionRecord, named_conditions};
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::role::RoleRecord;
 use portcullis_model::rule::RuleRecord;
@@ -19,6 +20,7 @@ pub(crate) struct DecidingRecords<'r> {
     pub(crate) policies: Vec<&'r PolicyRecord>,
     pub(crate) roles: Vec<&'r RoleRecord>,
     pub(crate) types: Vec<&'r TypeRecord>,
+    pub(crate) conditions: Vec<&'r ConditionRecord>,
 }
 
 impl DecidingRecords<'_> {
@@ -28,7 +30,8 @@ impl DecidingRecords<'_> {
         let rules =
             rules.map(|rule| Rule { id: rule.id, tuple: rule.tuple.clone(), effect: rule.effect });
         let enabled = self.policies.into_iter().filter(|policy| policy.enabled);
-        let policies = enabled.map(|policy| policies::planned(policy.clone()));
+        let names = named_conditions(self.conditions);
+        let policies = enabled.map(|policy| policies::planned(policy.clone()).resolved(&names));
         let content = Rulebook::from_stored(rules.collect(), policies.collect());
         let roles = self.roles.into_iter().map(|role| (role.name.clone(), role.includes.clone()));
         let relations = self.types.iter().map(|one| (&*one.kind, &one.relations));
@@ -46,6 +49,7 @@ pub fn rulebook(content: &TenantContent, has_entities: bool) -> Rulebook {
         policies: content.policies.iter().collect(),
         roles: content.roles.iter().collect(),
         types: content.types.iter().collect(),
+        conditions: content.conditions.iter().collect(),
     };
     let rulebook = records.rulebook();
     let first = match content.settings.directory_wins {

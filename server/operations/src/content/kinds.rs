@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use portcullis_model::apply::ObjectKind;
+use portcullis_model::named_condition::ConditionRecord;
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resolver::StoredResolver;
 use portcullis_model::resource::ResourceRecord;
@@ -12,7 +13,7 @@ use portcullis_model::rule::RuleRecord;
 use portcullis_model::types::TypeRecord;
 use portcullis_model::webhook::WebhookRecord;
 use portcullis_storage::{
-    StoreError, Tx, policies, resolvers, resources, roles, rules, types, webhooks,
+    StoreError, Tx, conditions, policies, resolvers, resources, roles, rules, types, webhooks,
 };
 use serde::Serialize;
 use uuid::Uuid;
@@ -28,6 +29,8 @@ macro_rules! each_kind {
             roles: portcullis_model::role::RoleRecord,
             /// The declared types, by name.
             types: portcullis_model::types::TypeRecord,
+            /// The named conditions, by name.
+            conditions: portcullis_model::named_condition::ConditionRecord,
             policies: portcullis_model::policy::PolicyRecord,
             resolvers: portcullis_model::resolver::StoredResolver,
             webhooks: portcullis_model::webhook::WebhookRecord,
@@ -164,6 +167,30 @@ impl ContentRecord for TypeRecord {
 
     async fn all(tx: &mut Tx) -> Result<Vec<Self>, StoreError> {
         types::all(tx).await
+    }
+}
+
+impl ContentRecord for ConditionRecord {
+    const KIND: ObjectKind = ObjectKind::Condition;
+
+    fn key(&self) -> RecordKey<'_> {
+        RecordKey::Name(&self.name)
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        (&*self.name).into()
+    }
+
+    fn managed_by(&self) -> Option<&str> {
+        self.managed_by.as_deref()
+    }
+
+    fn from_history(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    async fn all(tx: &mut Tx) -> Result<Vec<Self>, StoreError> {
+        conditions::all(tx).await
     }
 }
 

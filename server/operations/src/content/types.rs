@@ -1,14 +1,11 @@
 //! The use cases of types (`docs/semantics.md`, section 12.9).
 
 use portcullis_auth::Manager;
-use portcullis_engine::Namespaces;
-use portcullis_engine::types::Types;
 use portcullis_model::page::Listed;
 use portcullis_model::types::{NewType, TypeRecord, exceeded_limit};
-use portcullis_resolvers::namespaces;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{StoreError, Tx, types};
+use portcullis_storage::types;
 
 use crate::changes::gated_writes::GatedWrite;
 use crate::changes::ownership::ChangeTerms;
@@ -17,12 +14,16 @@ use crate::changes::written::{Stored, Written};
 mod broken;
 mod broken_objects;
 mod compiled;
+mod readable;
 mod references;
 mod relations;
 
 pub(crate) use compiled::compiled;
+pub(crate) use readable::{declared, readable};
 
-pub(crate) use broken::{Breaking, broken_cases, broken_policies, check_entities};
+pub(crate) use broken::{
+    Breaking, ProposedChange, broken_cases, broken_conditions, broken_policies, check_entities,
+};
 pub(crate) use broken_objects::{must_be_none, note};
 pub(crate) use references::check_references;
 pub(crate) use relations::{
@@ -47,7 +48,8 @@ pub async fn put(
 ) -> Result<Written<Stored<TypeRecord>>, OperationError> {
     let by = app.authored_by(caller.actor());
     let name = declared.kind.clone();
-    let mut breaking = Breaking::judge(app, caller, &name, Some(&declared)).await?;
+    let change = ProposedChange::Type(&name, Some(&declared));
+    let mut breaking = Breaking::judge(app, caller, change).await?;
     let mut write = GatedWrite::new(app, caller, &by);
     loop {
         let mut tx = write.begin().await?;
@@ -60,7 +62,7 @@ pub async fn put(
             old => {
                 if !breaking.is_about(&mut tx).await? {
                     write = write.in_turn(tx.cancel().await?);
-                    breaking = breaking.again(app, caller, &name, Some(&declared)).await?;
+                    breaking = breaking.again(app, caller).await?;
                     continue;
                 }
                 breaking.must_be_none()?;
@@ -131,7 +133,8 @@ pub async fn delete(
     terms: &ChangeTerms,
 ) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut breaking = Breaking::judge(app, caller, name, None).await?;
+    let change = ProposedChange::Type(name, None);
+    let mut breaking = Breaking::judge(app, caller, change).await?;
     let mut write = GatedWrite::new(app, caller, &by);
     loop {
         let mut tx = write.begin().await?;
@@ -139,7 +142,7 @@ pub async fn delete(
         terms.check(caller, Some(&record), record.managed_by.as_deref())?;
         if !breaking.is_about(&mut tx).await? {
             write = write.in_turn(tx.cancel().await?);
-            breaking = breaking.again(app, caller, name, None).await?;
+            breaking = breaking.again(app, caller).await?;
             continue;
         }
         breaking.must_be_none()?;
@@ -148,15 +151,4 @@ pub async fn delete(
             return Ok(revision);
         }
     }
-}
-
-/// Returns the types that the transaction's tenant declares.
-pub(crate) async fn declared(tx: &mut Tx) -> Result<Types, StoreError> {
-    Ok(compiled(&types::all(tx).await?))
-}
-
-/// Returns what the policies of the transaction's tenant may read.
-pub(crate) async fn readable(app: &App, tx: &mut Tx) -> Result<Namespaces, StoreError> {
-    let resolvers = namespaces::for_tenant(tx, &app.resolvers.operator_resolvers()).await?;
-    Ok(resolvers.with_types(declared(tx).await?))
 }

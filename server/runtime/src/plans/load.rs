@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use portcullis_engine::condition::NamedConditions;
 use portcullis_engine::{
     Plan, PlanChanges, Policy, ResolverRef, RoleInclusions, Rule, TenantFacts,
 };
@@ -12,8 +13,8 @@ use portcullis_storage::plan_records::{
     self, StoredFacts, StoredPolicies, StoredPolicy, StoredRules,
 };
 use portcullis_storage::{
-    HistoryPosition, ReadSource, Store, StoreError, Tx, entities, policies, resolvers, rules,
-    tenants,
+    HistoryPosition, ReadSource, Store, StoreError, Tx, conditions, entities, policies, resolvers,
+    rules, tenants,
 };
 use tokio::runtime::Handle;
 
@@ -124,8 +125,8 @@ async fn read_whole(
     let pattern = broader.map(Plan::resource);
     let rules = plan_records::rules(&mut tx, resource, pattern).await?;
     let (rules, rest) = tokio::join!(read_rules(rules), fetch_policies(tx, resource, broader));
-    let (rules, (records, (facts, resolvers))) = (rules?, rest?);
-    let policies = read_conditions(&records.list()?);
+    let (rules, (records, names, (facts, resolvers))) = (rules?, rest?);
+    let policies = read_conditions(&records.list()?, &names);
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
     let plan = Plan::compile_with(resource, revision, &rules, policies, facts, resolver);
     Ok(match broader {
@@ -150,13 +151,17 @@ async fn read_rules(rules: StoredRules) -> Result<Vec<Rule>, StoreError> {
     run_apart(move || rules.list()).await?
 }
 
-/// Reads the policies of a resource, without what `broader` has, and the facts about the tenant. Ends the transaction.
+/// The policies of a resource, the named conditions if they may use some, and the facts about the tenant.
+type Fetched = (StoredPolicies, NamedConditions, (Arc<TenantFacts>, Resolvers));
+
+/// Reads the policies of a resource, without what `broader` has, and what their plan needs beside them. Ends the transaction.
 async fn fetch_policies(
     mut tx: Tx,
     resource: &str,
     broader: Option<&Plan>,
-) -> Result<(StoredPolicies, (Arc<TenantFacts>, Resolvers)), StoreError> {
+) -> Result<Fetched, StoreError> {
     let policies = read_policies(&mut tx, resource, broader).await?;
+    let names = names_for(&mut tx, &policies).await?;
     let facts = match broader {
         // What changes the facts touches every plan. Only policies have resolvers.
         Some(broader) if policies.are_none() => (broader.shared_facts(), Resolvers::new()),
@@ -166,7 +171,18 @@ async fn fetch_policies(
         }
     };
     tx.end().await?;
-    Ok((policies, facts))
+    Ok((policies, names, facts))
+}
+
+/// Reads the named conditions, if the policies may use some.
+pub(super) async fn names_for(
+    tx: &mut Tx,
+    policies: &StoredPolicies,
+) -> Result<NamedConditions, StoreError> {
+    match policies.may_name_conditions() {
+        true => conditions::named(tx).await,
+        false => Ok(NamedConditions::default()),
+    }
 }
 
 /// Reads the policies of a resource, without what `broader` has.
@@ -183,9 +199,13 @@ pub(super) async fn read_policies(
     }
 }
 
-/// Reads the conditions of policies, on a second thread, too, if they are many.
-pub(super) fn read_conditions(records: &[StoredPolicy<'_>]) -> Vec<Policy> {
-    let read = |records: &[StoredPolicy<'_>]| records.iter().map(StoredPolicy::policy).collect();
+/// Reads the conditions of policies, which may use `names`, on a second thread, too, if they are many.
+pub(super) fn read_conditions(
+    records: &[StoredPolicy<'_>],
+    names: &NamedConditions,
+) -> Vec<Policy> {
+    let read =
+        |records: &[StoredPolicy<'_>]| records.iter().map(|record| record.policy(names)).collect();
     if records.len() < MANY_POLICIES {
         return read(records);
     }

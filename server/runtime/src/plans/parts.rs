@@ -11,7 +11,7 @@ use portcullis_plan_cache::{CachedPlan, WILDCARD};
 use portcullis_storage::plan_records::{self, StoredRules};
 use portcullis_storage::{HistoryPosition, ReadSource, Store, StoreError, Tx};
 
-use super::load::{Resolvers, facts_of, read_conditions, read_policies};
+use super::load::{Resolvers, facts_of, names_for, read_conditions, read_policies};
 
 /// The most patterns of a part.
 const MAX_PATTERNS: u16 = 256;
@@ -87,7 +87,8 @@ pub(super) async fn read(
     let mut rules = by_pattern(&plan_records::rules_between(&mut tx, &after, &last).await?)?;
     let records = plan_records::policies_between(&mut tx, &after, &last).await?;
     let mut policies: HashMap<String, Vec<Policy>> = HashMap::new();
-    for policy in read_conditions(&records.list()?) {
+    let names = names_for(&mut tx, &records).await?;
+    for policy in read_conditions(&records.list()?, &names) {
         policies.entry(policy.resource.to_string()).or_default().push(policy);
     }
     let around = unshared(&mut tx, &wanted).await?;
@@ -100,7 +101,8 @@ pub(super) async fn read(
         }
         if is_around || broader.has_policies() && policies.contains_key(pattern) {
             let all = read_policies(&mut tx, pattern, Some(broader)).await?;
-            policies.insert(pattern.clone(), read_conditions(&all.list()?));
+            let names = names_for(&mut tx, &all).await?;
+            policies.insert(pattern.clone(), read_conditions(&all.list()?, &names));
         }
     }
     let (facts, resolvers) = facts_of(plan_records::facts(&mut tx).await?);

@@ -4,12 +4,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use portcullis_engine::condition::NamedConditions;
 use portcullis_engine::{
     CheckTerms, Effect, Format, Json, Policy, Precedence, PropertySources, ResolverRef,
     ResourcePattern, Rule, RuleTuple,
 };
 use uuid::Uuid;
 
+use crate::content::conditions;
 use crate::content::resolvers;
 use crate::content::types::read_sources;
 use crate::transactions::error::StoreError;
@@ -124,6 +126,11 @@ impl StoredPolicies {
         self.0.bytes() == 0
     }
 
+    /// Returns whether the condition of a policy may use a name.
+    pub fn may_name_conditions(&self) -> bool {
+        self.0.texts().any(conditions::may_name)
+    }
+
     /// Returns each policy.
     ///
     /// # Errors
@@ -147,15 +154,16 @@ impl<'t> StoredPolicy<'t> {
     }
 
     /// Returns the policy as plans need it. Reads its condition, which takes time in proportion to its size.
-    pub fn policy(&self) -> Policy {
-        Policy {
+    pub fn policy(&self, names: &NamedConditions) -> Policy {
+        let policy = Policy {
             id: self.id,
             name: self.name.to_owned(),
             resource: self.resource.clone(),
             effect: self.effect,
             priority: self.priority,
             condition: Policy::stored_condition(self.format, self.rule_data),
-        }
+        };
+        policy.resolved(names)
     }
 }
 

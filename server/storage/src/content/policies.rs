@@ -1,5 +1,7 @@
 //! The table of ABAC policies.
 
+use std::collections::HashMap;
+
 use portcullis_engine::{Effect, Policy, Touched};
 use portcullis_model::audit::AuditAction;
 use portcullis_model::event::Event;
@@ -9,6 +11,7 @@ use portcullis_model::quota::Quota;
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
+use crate::content::conditions;
 use crate::content::quotas::policy_bytes;
 use crate::transactions::error::StoreError;
 use crate::transactions::macros::{
@@ -82,20 +85,24 @@ pub async fn for_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
         AND enabled ORDER BY id"
     );
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
-    rows.into_iter().map(|row| PolicyRecord::try_from(row).map(planned)).collect()
+    let policies = rows.into_iter().map(|row| PolicyRecord::try_from(row).map(planned));
+    conditions::resolved(tx, policies.collect::<Result<_, _>>()?).await
 }
 
 /// Returns the policies with these ids, as plans need them; `None` for one that is gone or not enabled.
 pub async fn by_ids(tx: &mut Tx, ids: &[Uuid]) -> Result<Vec<(Uuid, Option<Policy>)>, StoreError> {
-    let mut policies = Vec::with_capacity(ids.len());
+    let mut present = Vec::new();
     for &id in ids {
         let record = find(tx, id).await?.filter(|record| record.enabled);
-        policies.push((id, record.map(planned)));
+        present.extend(record.map(planned));
     }
-    Ok(policies)
+    let present = conditions::resolved(tx, present).await?;
+    let mut present: HashMap<Uuid, Policy> = present.into_iter().map(|one| (one.id, one)).collect();
+    Ok(ids.iter().map(|id| (*id, present.remove(id))).collect())
 }
 
-/// Returns the policy as plans need it. Reads its condition, which takes time in proportion to its size.
+/// Returns the policy as plans need it, but for what the names in its condition stand for. Reads its condition, which takes
+/// time in proportion to its size.
 pub fn planned(record: PolicyRecord) -> Policy {
     Policy {
         id: record.id,

@@ -25,7 +25,7 @@ const AUDIT: &str = "audit_records";
 /// those that refer to it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of
 /// `record_answers`, `proposals` or `drafts` half as much, one of `revision_values` up to the cases of a tenant, and one with
 /// many denials some tens of KiB.
-const STEPS: [(&str, &str, u16); 33] = [
+const STEPS: [(&str, &str, u16); 34] = [
     ("tenant_settings", "tenant_id", 1),
     ("decision_parts", "first_id, path", 500),
     ("decision_erasures", "subject", 500),
@@ -59,6 +59,7 @@ const STEPS: [(&str, &str, u16); 33] = [
     ("relation_syncs", "source", 500),
     ("roles", "name", 500),
     ("types", "name", 100),
+    ("conditions", "name", 20),
     ("revision_changes", "kind, record, revision", 500),
     ("revision_values", "hash", 20),
     ("revisions", "revision", 500),

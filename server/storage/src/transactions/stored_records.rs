@@ -41,6 +41,11 @@ impl Records {
         self.0.iter().map(String::len).sum()
     }
 
+    /// Returns the texts of the records.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
     fn add(&mut self, text: String) {
         match self.0.last_mut() {
             Some(last) if last.len() + text.len() <= Self::MAX_SHARED => last.push_str(&text),

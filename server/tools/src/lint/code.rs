@@ -38,6 +38,7 @@ pub enum LintCode {
     UnneededMark,
     UnreadFile,
     Unregistered,
+    UnusedCondition,
     UnusedResolver,
     UnusedSilencer,
 }
@@ -80,6 +81,7 @@ impl LintCode {
             | Self::UnneededMark
             | Self::UnreadFile
             | Self::Unregistered
+            | Self::UnusedCondition
             | Self::UnusedResolver
             | Self::UnusedSilencer => Severity::Warning,
             Self::NoCase | Self::NotJudged => Severity::Note,

@@ -75,6 +75,10 @@ fn add_absent<'c>(condition: &'c Condition, is_negated: bool, absent: &mut Vec<&
             children.iter().for_each(|child| add_absent(child, is_negated, absent));
         }
         Condition::Not(child) => add_absent(child, !is_negated, absent),
+        Condition::Named(named) => {
+            let meaning = named.meaning().into_iter();
+            meaning.for_each(|meaning| add_absent(meaning, is_negated, absent));
+        }
         Condition::Test(Test { attribute, predicate: Predicate::Exists, .. }) if is_negated => {
             absent.push(attribute);
         }

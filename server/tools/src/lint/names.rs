@@ -1,7 +1,7 @@
 //! Names that nothing has: resources, verbs, roles, resolvers, files.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use portcullis_bundle::{Bundle, ItemKind, ItemWarning, SampleResolver, StrayFile};
 use portcullis_engine::condition::{AttributePath, RequestField, Test};
@@ -10,6 +10,7 @@ use portcullis_engine::nearest::nearest;
 use portcullis_engine::rbac::WILDCARD;
 use portcullis_engine::value::AttributeValue;
 use portcullis_engine::{CheckBody, Condition};
+use portcullis_model::named_condition::NewCondition;
 
 use super::code::LintCode;
 use super::finding::{Doubt, LintSubject};
@@ -24,6 +25,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
     doubts.extend(unknown_roles(bundle));
     doubts.extend(unknown_included_roles(bundle));
     doubts.extend(unused_resolvers(bundle));
+    doubts.extend(unused_conditions(bundle));
     doubts.extend(bundle.strays.iter().map(|StrayFile { name, meant }| Doubt {
         code: LintCode::UnreadFile,
         subject: LintSubject::File(name.clone()),
@@ -147,6 +149,29 @@ fn roles_of(condition: &Condition) -> impl Iterator<Item = &str> {
     };
     let tests = condition.tests().into_iter().filter(reads_roles);
     tests.flat_map(|test| test.predicate.sought_items())
+}
+
+/// Finds named conditions that no policy uses, not even by other conditions.
+fn unused_conditions(bundle: &Bundle) -> Vec<Doubt> {
+    let conditions = bundle.conditions.as_deref().unwrap_or_default();
+    let by_name: HashMap<&str, &NewCondition> =
+        conditions.iter().map(|one| (&*one.name, one)).collect();
+    let mut open: Vec<&str> =
+        bundle.policies.iter().flat_map(|policy| policy.rule_data.condition.names()).collect();
+    let mut used = HashSet::new();
+    while let Some(name) = open.pop() {
+        if let Some(one) = by_name.get(name).filter(|_| used.insert(name)) {
+            open.extend(one.when.condition.names());
+        }
+    }
+    let unused = conditions.iter().enumerate().filter(|(_, one)| !used.contains(&*one.name));
+    let doubt = |(index, one): (usize, &NewCondition)| Doubt {
+        code: LintCode::UnusedCondition,
+        subject: LintSubject::Item(ItemKind::Condition, index, ""),
+        message: format!("no policy uses the condition `{}`", one.name),
+        advice: "delete the condition, or use it in a policy".to_owned(),
+    };
+    unused.map(doubt).collect()
 }
 
 fn unused_resolvers(bundle: &Bundle) -> Vec<Doubt> {

@@ -94,6 +94,21 @@ roles.yaml:2:26: warning UNKNOWN_ROLE: the role `head` includes the role `raeder
 }
 
 #[test]
+fn a_condition_that_no_policy_uses_is_found() {
+    let conditions = "- {name: used, when: condition.inner}\n- {name: inner, when: user.team == \"a\"}\n\
+        - {name: unused, when: condition.inner}\n";
+    let of_team = policy("p", "allow", 1, "condition.used");
+    let folder = tenant(&[("conditions.yaml", conditions), ("policies.yaml", &of_team)]);
+    let (_, out, _) = lint(folder.path(), |arguments| arguments.allow = vec![LintCode::NoCase]);
+    let expected = "\
+conditions.yaml:3:3: warning UNUSED_CONDITION: no policy uses the condition `unused`
+    delete the condition, or use it in a policy
+0 errors, 1 warning, 0 notes in 1 folder
+";
+    assert_eq!(out, expected);
+}
+
+#[test]
 fn json_has_the_same() {
     let folder =
         tenant(&[("rules.yaml", "- {sub: ann, obj: wikki:read, act: read, effect: allow}\n")]);

@@ -1,5 +1,6 @@
 //! The parts of a tenant's rules that its cases show at work.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use portcullis_bundle::Rulebook;
@@ -74,9 +75,10 @@ impl Coverage {
 
     /// Adds a case.
     pub(super) fn add(&mut self, explanation: &Explanation<'_>) {
+        let named = explanation.named();
         for explained in &explanation.policies {
             if let Some(policy) = self.policies.iter_mut().find(|one| one.id == explained.id) {
-                policy.add(explained);
+                policy.add(explained, &named);
             }
         }
         for explained in &explanation.rules {
@@ -132,7 +134,7 @@ impl Coverage {
 }
 
 impl PolicyCoverage {
-    fn add(&mut self, explained: &ExplainedPolicy<'_>) {
+    fn add<'n, 'e>(&mut self, explained: &'n ExplainedPolicy<'e>, named: &NamedNodes<'n, 'e>) {
         let [is_true, is_false, undetermined] = &mut self.outcomes;
         *match explained.outcome {
             TruthValue::True => is_true,
@@ -142,7 +144,7 @@ impl PolicyCoverage {
         self.decides += usize::from(explained.decides);
         let mut tests = Vec::new();
         if let Some(condition) = &explained.condition {
-            collect(condition, &mut tests);
+            collect(condition, named, &mut tests);
         }
         if self.tests.is_empty() {
             self.tests = tests.iter().map(TestCoverage::new).collect();
@@ -231,19 +233,32 @@ impl fmt::Display for Coverage {
     }
 }
 
+/// The conditions of an explanation, by name.
+type NamedNodes<'n, 'e> = HashMap<&'e str, &'n ExplainedNode<'e>>;
+
 /// Adds the tests of a tree to `tests`, in the order of the tree.
-fn collect<'n, 'e>(node: &'n ExplainedNode<'e>, tests: &mut Vec<Tested<'n, 'e>>) {
+fn collect<'n, 'e>(
+    node: &'n ExplainedNode<'e>,
+    named: &NamedNodes<'n, 'e>,
+    tests: &mut Vec<Tested<'n, 'e>>,
+) {
     match node {
         ExplainedNode::And { children, .. } | ExplainedNode::Or { children, .. } => {
-            children.iter().for_each(|child| collect(child, tests));
+            children.iter().for_each(|child| collect(child, named, tests));
         }
-        ExplainedNode::Not { child, .. } => collect(child, tests),
+        ExplainedNode::Not { child, .. } => collect(child, named, tests),
+        // A name has its condition where it first stands.
+        ExplainedNode::Named { name, .. } => {
+            if let Some(child) = named.get(name) {
+                collect(child, named, tests);
+            }
+        }
         ExplainedNode::Condition(test) | ExplainedNode::Length(test) => {
             tests.push(Tested::Value(test));
         }
         ExplainedNode::Any(items) | ExplainedNode::All(items) => {
             tests.push(Tested::Items(items));
-            collect(&items.child, tests);
+            collect(&items.child, named, tests);
         }
     }
 }

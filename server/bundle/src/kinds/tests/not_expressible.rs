@@ -31,6 +31,7 @@ pub(crate) const NOT_EXPRESSIBLE: &[(&str, &str)] = &[
     ("expected a regular expression", "a schema does not read patterns"),
     ("expected an IANA time zone", "the names are in the database of time zones"),
     ("expected a network such as", "a schema does not compare bits"),
+    ("expected the name of a condition", "words have letters of every alphabet"),
     ("expected the name of a host", "the rules of host names are those of URLs"),
 ];
 

@@ -1,25 +1,28 @@
-//! The stored objects that a change of types would break. It is judged on a snapshot, because a tenant may have a million entities; the write
+//! The stored objects that a change of types or of named conditions would break. It is judged on a snapshot, because a tenant may
+//! have a million entities, and policies many tests; the write
 //! then compares the place in the histories, and is judged again if something changed in between.
 
 use portcullis_auth::Manager;
+use portcullis_engine::condition::NamedConditions;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::{Property, Types};
 use portcullis_engine::{Json, Namespaces, Policy, json};
 use portcullis_model::Authorship;
 use portcullis_model::entity::EntityRecord;
+use portcullis_model::named_condition::{ConditionRecord, NewCondition, named_conditions};
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::types::{NewType, TypeRecord};
-use portcullis_resolvers::namespaces;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::write_refusal::{BrokenObjects, WriteRefusal};
 use portcullis_storage::{
-    HistoryPosition, StoreError, Tx, entities, policies, resolvers, rules, tenant_cases, tenants,
-    types,
+    HistoryPosition, StoreError, Tx, conditions, entities, policies, resolvers, rules,
+    tenant_cases, tenants, types,
 };
 
 use super::broken_objects::{must_be_none, note};
 use super::compiled::compiled;
+use super::readable::readable;
 use super::references::check_references;
 use super::relations::{broken_namespace, broken_subjects, broken_tuples, schema};
 use crate::changes::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
@@ -28,56 +31,52 @@ use crate::content::bound::must_fit;
 /// The entities of a page.
 const PAGE: i64 = 1_000;
 
-/// The stored objects that a change of one type would break.
+/// A record that is to stand in place of the one with this name; `None` takes that away.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ProposedChange<'c> {
+    Type(&'c str, Option<&'c NewType>),
+    Condition(&'c str, Option<&'c NewCondition>),
+}
+
+/// The stored objects that a change of one type or one named condition would break.
 #[derive(Debug)]
-pub(crate) struct Breaking {
+pub(crate) struct Breaking<'c> {
+    change: ProposedChange<'c>,
     /// The places in the histories of what the judgement read: rules and cases, and entities.
-    met: (HistoryPosition, HistoryPosition),
+    met: (HistoryPosition, Option<HistoryPosition>),
     broken: BrokenObjects,
     judgements: usize,
 }
 
-impl Breaking {
-    /// Judges on a snapshot what breaks when `declared` stands in place of the type `name`; `None` takes it away.
+impl<'c> Breaking<'c> {
+    /// Judges on a snapshot what the change breaks.
     ///
     /// # Errors
-    /// A relation has a fault, the request took too long, the tenant has too much content, too many of its policies are
-    /// compiled, or the store failed.
+    /// A relation or a name has a fault, the request took too long, the tenant has too much content, too many of its policies
+    /// are compiled, or the store failed.
     pub(crate) async fn judge(
         app: &App,
         caller: &Manager,
-        name: &str,
-        declared: Option<&NewType>,
+        change: ProposedChange<'c>,
     ) -> Result<Self, OperationError> {
         let mut tx = app.store.begin_read(caller.tenant()).await?;
-        let met = met(&mut tx).await?;
-        let stored = types::all(&mut tx).await?;
-        let by = app.authored_by(caller.actor());
-        let after = with(stored.clone(), name, declared, &by);
-        let numbered = types::relations(&mut tx).await?;
-        let place = |kind: &str| (kind == name).then(String::new);
-        let schema = schema(&after.iter().collect::<Vec<_>>(), &numbered, place)?;
-        let mut broken = broken_rules(app, caller, &mut tx, (&stored, &after)).await?;
-        broken_tuples(&mut tx, &numbered, &schema, None, &mut broken).await?;
-        let types = (&compiled(&stored), &compiled(&after));
-        check_references(types.1, place, &mut broken)?;
-        broken_entities(caller, &mut tx, types, &mut broken).await?;
+        let met = met(&mut tx, change).await?;
+        let broken = match change {
+            ProposedChange::Type(name, new) => by_type(app, caller, &mut tx, (name, new)).await?,
+            ProposedChange::Condition(name, new) => {
+                by_condition(app, caller, &mut tx, (name, new)).await?
+            }
+        };
         tx.end().await?;
-        Ok(Self { met, broken, judgements: 1 })
+        Ok(Self { change, met, broken, judgements: 1 })
     }
 
     /// Judges once more.
     ///
     /// # Errors
     /// The errors of [`Breaking::judge`]; what is stored changed during each of three judgements.
-    pub(crate) async fn again(
-        self,
-        app: &App,
-        caller: &Manager,
-        name: &str,
-        declared: Option<&NewType>,
-    ) -> Result<Self, OperationError> {
-        let again = Self::judge(app, caller, name, declared).await?;
+    pub(crate) async fn again(self, app: &App, caller: &Manager) -> Result<Self, OperationError> {
+        let again = Self::judge(app, caller, self.change).await?;
         if self.judgements == MAX_JUDGEMENTS {
             let (expected, current) = (self.met.0.revision, again.met.0.revision);
             return Err(WriteRefusal::RevisionChanged { expected, current }.into());
@@ -87,7 +86,7 @@ impl Breaking {
 
     /// Returns whether the judgement is about what the transaction meets.
     pub(crate) async fn is_about(&self, tx: &mut Tx) -> Result<bool, StoreError> {
-        Ok(met(tx).await? == self.met)
+        Ok(met(tx, self.change).await? == self.met)
     }
 
     /// Refuses a change that breaks something.
@@ -96,8 +95,69 @@ impl Breaking {
     }
 }
 
-async fn met(tx: &mut Tx) -> Result<(HistoryPosition, HistoryPosition), StoreError> {
-    Ok((tenants::position(tx).await?, entities::state(tx).await?.position))
+async fn met(
+    tx: &mut Tx,
+    change: ProposedChange<'_>,
+) -> Result<(HistoryPosition, Option<HistoryPosition>), StoreError> {
+    let entities = match change {
+        ProposedChange::Type(..) => Some(entities::state(tx).await?.position),
+        ProposedChange::Condition(..) => None,
+    };
+    Ok((tenants::position(tx).await?, entities))
+}
+
+/// Returns what breaks when `declared` stands in place of the type `name`.
+async fn by_type(
+    app: &App,
+    caller: &Manager,
+    tx: &mut Tx,
+    (name, declared): (&str, Option<&NewType>),
+) -> Result<BrokenObjects, OperationError> {
+    let stored = types::all(tx).await?;
+    let by = app.authored_by(caller.actor());
+    let after = with(stored.clone(), name, declared, &by);
+    let numbered = types::relations(tx).await?;
+    let place = |kind: &str| (kind == name).then(String::new);
+    let schema = schema(&after.iter().collect::<Vec<_>>(), &numbered, place)?;
+    let mut broken = broken_rules(app, caller, tx, (&stored, &after)).await?;
+    broken_tuples(tx, &numbered, &schema, None, &mut broken).await?;
+    let types = (&compiled(&stored), &compiled(&after));
+    check_references(types.1, place, &mut broken)?;
+    broken_entities(caller, tx, types, &mut broken).await?;
+    Ok(broken)
+}
+
+/// Returns what breaks when `new` stands in place of the condition `name`.
+async fn by_condition(
+    app: &App,
+    caller: &Manager,
+    tx: &mut Tx,
+    (name, new): (&str, Option<&NewCondition>),
+) -> Result<BrokenObjects, OperationError> {
+    must_fit(tx).await?;
+    let stored = conditions::all(tx).await?;
+    let mut policies = policies::all(tx).await?;
+    policies.retain(|policy| conditions::may_name(policy.rule_data.text()));
+    let readable = readable(app, tx).await?;
+    let by = app.authored_by(caller.actor());
+    let mut after = stored;
+    after.retain(|record| record.name != name);
+    let others = after.clone();
+    after.extend(new.cloned().map(|new| new.into_record(&by)));
+    let new = new.cloned();
+    let judged = move || -> Result<BrokenObjects, OperationError> {
+        let after = readable.clone().with_conditions(named_conditions(&after));
+        if let Some(new) = new {
+            let mut problems = Problems::default();
+            new.check(after.conditions(), &Place::root(), &mut problems);
+            problems.into_result()?;
+        }
+        let mut broken = BrokenObjects::default();
+        broken_conditions(&others, (readable.conditions(), after.conditions()), &mut broken);
+        broken_policies(&policies, (&readable, &after), &mut broken);
+        Ok(broken)
+    };
+    app.compilations.run(caller.tenant(), judged).await?
 }
 
 /// Returns the types with `declared` in place of the one called `name`.
@@ -122,11 +182,11 @@ async fn broken_rules(
     must_fit(tx).await?;
     let policies = policies::all(tx).await?;
     let cases = tenant_cases::find(tx).await?.map(|stored| stored.cases).unwrap_or_default();
-    let namespaces = namespaces::for_tenant(tx, &app.resolvers.operator_resolvers()).await?;
+    let namespaces = readable(app, tx).await?;
     let types = (compiled(before), compiled(after));
     let names = (types.0.relations().clone(), types.1.relations().clone());
-    let readable = |types: &Types| namespaces.clone().with_types(types.clone());
-    let readable = (readable(&types.0), readable(&types.1));
+    let with = |types: &Types| namespaces.clone().with_types(types.clone());
+    let readable = (with(&types.0), with(&types.1));
     let judged = move || {
         let mut broken = BrokenObjects::default();
         broken_policies(&policies, (&readable.0, &readable.1), &mut broken);
@@ -165,6 +225,25 @@ pub(crate) fn broken_policies<'p>(
         let Some(message) = fault(after) else { continue };
         if fault(before).is_none() {
             note(broken, "policy", || record.name.clone(), message.to_string());
+        }
+    }
+}
+
+/// Notes the conditions whose names exist and lead to no circle `before`, and not `after`.
+pub(crate) fn broken_conditions<'r>(
+    conditions: impl IntoIterator<Item = &'r ConditionRecord>,
+    (before, after): (&NamedConditions, &NamedConditions),
+    broken: &mut BrokenObjects,
+) {
+    for record in conditions {
+        let fault = |names: &NamedConditions| {
+            let mut problems = Problems::default();
+            record.check(names, &Place::root(), &mut problems);
+            problems.into_result().err()
+        };
+        let Some(message) = fault(after) else { continue };
+        if fault(before).is_none() {
+            note(broken, "condition", || record.name.clone(), message.to_string());
         }
     }
 }

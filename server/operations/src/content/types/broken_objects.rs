@@ -1,4 +1,4 @@
-//! The list of the stored objects that a change of types would break.
+//! The list of the stored objects that a change of types or named conditions would break.
 
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::write_refusal::{BrokenObject, BrokenObjects, WriteRefusal};
@@ -6,9 +6,9 @@ use portcullis_runtime::write_refusal::{BrokenObject, BrokenObjects, WriteRefusa
 /// Most broken objects that a refusal names.
 const MAX_NAMED: usize = 20;
 
-/// Refuses a change of types that breaks something.
+/// Refuses a change that breaks something.
 pub(crate) fn must_be_none(broken: BrokenObjects) -> Result<(), OperationError> {
-    if broken.count == 0 { Ok(()) } else { Err(WriteRefusal::TypesBreak(broken).into()) }
+    if broken.count == 0 { Ok(()) } else { Err(WriteRefusal::Breaks(broken).into()) }
 }
 
 /// Notes a broken object.

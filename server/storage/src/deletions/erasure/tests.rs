@@ -17,7 +17,7 @@ on_every_database!(
 );
 
 /// Statements that insert a row into each table: `$1` is the tenant, `$2` the id, `$3` some bytes.
-const ROWS: [(&str, &str); 33] = [
+const ROWS: [(&str, &str); 34] = [
     (
         "tenant_settings",
         "INSERT INTO tenant_settings (tenant_id, settings, updated_by, updated_at) \
@@ -164,6 +164,11 @@ const ROWS: [(&str, &str); 33] = [
         "types",
         "INSERT INTO types (tenant_id, name, definition, sources, created_by, created_at) \
         VALUES ($1, 't', '{}', '{}', 'a', 0)",
+    ),
+    (
+        "conditions",
+        "INSERT INTO conditions (tenant_id, name, condition, created_by, created_at) \
+        VALUES ($1, 'c', '\"user.a\"', 'a', 0)",
     ),
     (
         "audit_records",

@@ -41,6 +41,10 @@ impl Solver<'_> {
                 }
             }
             (Condition::Not(child), _) => self.satisfy(child, !wanted),
+            (Condition::Named(named), _) => {
+                let meaning = named.meaning().into_iter();
+                meaning.for_each(|meaning| self.satisfy(meaning, wanted));
+            }
             (Condition::Test(test), _) => self.test(test, wanted),
         }
     }

@@ -1,0 +1,135 @@
+//! The use cases of named conditions (`docs/semantics.md`, section 4.11).
+
+use portcullis_auth::Manager;
+use portcullis_engine::Invalid;
+use portcullis_model::named_condition::{ConditionRecord, NewCondition, exceeded_limit};
+use portcullis_model::page::Listed;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_storage::{Tx, conditions};
+
+use super::types::{Breaking, ProposedChange};
+use crate::changes::gated_writes::GatedWrite;
+use crate::changes::ownership::ChangeTerms;
+use crate::changes::written::{Stored, Written};
+
+const NOT_FOUND: OperationError = OperationError::NotFound("condition");
+
+/// Stores the condition that `read` compiles, in place of the one with its name.
+///
+/// # Errors
+/// The error of `read`; too many policies of the tenant are compiled, a name in it does not exist or leads back to it, the precondition does not hold, the condition is managed and the change not
+/// forced, a policy or another condition would break, the tenant has too many conditions, or the store failed.
+pub async fn put<E: From<OperationError> + Send + 'static>(
+    app: &App,
+    caller: &Manager,
+    terms: &ChangeTerms,
+    read: impl FnOnce() -> Result<NewCondition, E> + Send + 'static,
+) -> Result<Written<Stored<ConditionRecord>>, E> {
+    let new = app.compilations.run(caller.tenant(), read).await??;
+    Ok(put_compiled(app, caller, terms, new).await?)
+}
+
+async fn put_compiled(
+    app: &App,
+    caller: &Manager,
+    terms: &ChangeTerms,
+    new: NewCondition,
+) -> Result<Written<Stored<ConditionRecord>>, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let change = ProposedChange::Condition(&new.name, Some(&new));
+    let mut breaking = Breaking::judge(app, caller, change).await?;
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        let old = conditions::find(&mut tx, &new.name).await?;
+        let owner = old.as_ref().and_then(|old| old.managed_by.as_deref());
+        terms.check(caller, old.as_ref(), owner)?;
+        let is_new = old.is_none();
+        let record = match old {
+            Some(old) if old.says(&new) => old,
+            old => {
+                if !breaking.is_about(&mut tx).await? {
+                    write = write.in_turn(tx.cancel().await?);
+                    breaking = breaking.again(app, caller).await?;
+                    continue;
+                }
+                breaking.must_be_none()?;
+                let record = match old {
+                    Some(old) => old.with(new.clone(), &by),
+                    None => new.clone().into_record(&by),
+                };
+                must_fit(&mut tx, &record).await?;
+                conditions::store(&mut tx, &[&record]).await?;
+                record
+            }
+        };
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(Written::new(Stored { record, is_new }, revision));
+        }
+    }
+}
+
+/// Refuses more conditions, or larger ones, than a tenant may have.
+async fn must_fit(tx: &mut Tx, new: &ConditionRecord) -> Result<(), OperationError> {
+    let stored = conditions::all(tx).await?;
+    let others = stored.iter().filter(|other| other.name != new.name);
+    match exceeded_limit(others.chain([new]).map(ConditionRecord::bytes)) {
+        Some(limit) => Err(Invalid::expected("", limit).into()),
+        None => Ok(()),
+    }
+}
+
+/// Lists the conditions of the caller's tenant, in the order of names.
+pub async fn list(
+    app: &App,
+    caller: &Manager,
+    after: &str,
+    limit: i64,
+) -> Result<Listed<ConditionRecord>, OperationError> {
+    app.read(caller.tenant(), async |tx| conditions::list(tx, after, limit).await).await
+}
+
+/// Returns a condition of the caller's tenant.
+///
+/// # Errors
+/// The tenant has no such condition, or the store failed.
+pub async fn get(
+    app: &App,
+    caller: &Manager,
+    name: &str,
+) -> Result<ConditionRecord, OperationError> {
+    app.read(caller.tenant(), async |tx| conditions::find(tx, name).await?.ok_or(NOT_FOUND)).await
+}
+
+/// Deletes a condition, and returns the tenant's revision.
+///
+/// # Errors
+/// The tenant has no such condition, the precondition does not hold, the condition is managed and the change not forced, a
+/// policy or another condition would break, or the store failed.
+pub async fn delete(
+    app: &App,
+    caller: &Manager,
+    name: &str,
+    terms: &ChangeTerms,
+) -> Result<u64, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let change = ProposedChange::Condition(name, None);
+    let mut breaking = Breaking::judge(app, caller, change).await?;
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        let record = conditions::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
+        terms.check(caller, Some(&record), record.managed_by.as_deref())?;
+        if !breaking.is_about(&mut tx).await? {
+            write = write.in_turn(tx.cancel().await?);
+            breaking = breaking.again(app, caller).await?;
+            continue;
+        }
+        breaking.must_be_none()?;
+        conditions::delete(&mut tx, &[&record]).await?;
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(revision);
+        }
+    }
+}
