@@ -436,7 +436,7 @@ impl Body {
     }
 
     /// Returns the values that the condition reads, without an item.
-    fn values<'r>(&self, outer: &mut Run<'r>) -> ItemValues<'r> {
+    fn values<'i, 'r: 'i>(&self, outer: &mut Run<'r>) -> ItemValues<'i> {
         let absent = SlotValue { value: None, symbol: Symbol::NO_TEXT };
         let mut values = ItemValues::from_elem(absent, self.slots.paths().count());
         for (own, node) in &self.named {
@@ -456,11 +456,11 @@ impl Body {
     }
 
     /// Returns the values that the condition reads for one item.
-    pub(crate) fn values_of<'r>(
+    pub(crate) fn values_of<'i, 'r: 'i>(
         &self,
-        item: AttributeValue<'r>,
+        item: AttributeValue<'i>,
         outer: &mut Run<'r>,
-    ) -> ItemValues<'r> {
+    ) -> ItemValues<'i> {
         let mut values = self.values(outer);
         self.set_item(item, &mut values);
         values
