@@ -3,6 +3,7 @@
 mod abac;
 mod explain;
 mod freshness;
+mod hints;
 mod rbac;
 
 use serde_json::{Value, json};

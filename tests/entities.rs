@@ -2,6 +2,7 @@
 
 mod one;
 mod supply;
+mod unknown;
 
 use serde_json::{Value, json};
 

@@ -10,6 +10,7 @@
 pub(crate) mod support;
 
 mod access;
+mod actions;
 mod apply;
 pub(crate) mod authentication;
 mod authzen;

@@ -217,6 +217,7 @@ mod tests {
         let shown = |index| {
             let check = batch.check(index).expect("a check");
             let CheckBody { subject, resource, action, domain, attributes, .. } = check;
+            let action = action.text();
             assert_eq!(batch.scope(index), Some((resource, domain)));
             let maps = (attributes.user, attributes.context);
             format!("{:?} {subject} {resource} {action} {domain:?} {maps:?}", batch.id(index))

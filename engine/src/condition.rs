@@ -298,6 +298,16 @@ impl Condition {
         tests
     }
 
+    /// Returns the actions that tests of `request.action` name by `eq` and `in`, with repetitions.
+    pub fn named_actions(&self) -> impl Iterator<Item = &str> {
+        let of_action = AttributePath::Request(RequestField::Action);
+        let tests = self.tests().into_iter().filter(move |test| test.attribute == of_action);
+        tests.flat_map(|test| match &test.predicate {
+            Predicate::Compare(Operator::Eq | Operator::In, operand) => operand.texts(),
+            _ => Vec::new(),
+        })
+    }
+
     /// Returns every attribute that a test names, in the order of the tree, with repetitions; without `item`.
     pub fn attributes(&self) -> impl Iterator<Item = &AttributePath> {
         let tests = self.tests().into_iter();

@@ -36,11 +36,13 @@
 
 #![forbid(unsafe_code)]
 
+pub mod action;
 pub mod analysis;
 mod attributes;
 pub mod batch;
 pub mod casbin;
 mod check_buffer;
+mod check_terms;
 pub mod condition;
 mod decision;
 pub mod during;
@@ -88,6 +90,7 @@ pub mod value;
 pub mod witnesses;
 
 pub use check_buffer::CheckBuffer;
+pub use check_terms::{ActionTerms, CheckTerms, UnknownSubjects};
 pub use condition::Condition;
 pub use decision::{DEFAULT_DENY, Decision, JudgedPolicy, Matched, MatchedRuleId, Undetermined};
 pub use invalid::Invalid;
@@ -106,7 +109,9 @@ pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
 pub use resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
 pub use resource::ResourcePattern;
-pub use supply::{DirectoryNeeds, KnownEntities, Supply, find_subject};
+pub use supply::{
+    DirectoryNeeds, KnownEntities, Supply, find_subject, lacks_subject, type_of_subject,
+};
 pub use syntax::leading_word;
 pub use tenant_facts::{Precedence, RoleInclusions, TenantFacts};
 pub use touched::Touched;

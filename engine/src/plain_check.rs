@@ -1,5 +1,6 @@
 //! Checks that are read without a tree.
 
+use crate::action::Action;
 use crate::attributes::{AttributeMap, Attributes};
 use crate::fields::within;
 use crate::flat_attributes::{FlatAttributes, FlatRange};
@@ -64,7 +65,7 @@ impl<'a> PlainCheck<'a> {
 
     /// Returns whether no required member is missing.
     pub(crate) fn is_complete(&self) -> bool {
-        self.subject.is_some() && self.resource.is_some() && self.action.is_some()
+        self.subject.is_some() && self.resource.is_some()
     }
 
     /// Returns the resource and the domain.
@@ -84,7 +85,7 @@ impl<'a> PlainCheck<'a> {
             subject: self.subject?,
             subject_type: None,
             resource: self.resource?,
-            action: self.action?,
+            action: Action::of(self.action, self.resource?),
             domain: self.domain,
             attributes: Attributes { user, resource, action, context },
             expected: self.expected,

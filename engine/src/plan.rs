@@ -12,6 +12,7 @@ mod explanation;
 pub mod filter;
 mod index;
 mod layer;
+mod made_texts;
 pub mod matrix;
 mod numbered_texts;
 mod partial_evaluation;
@@ -33,6 +34,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use uuid::Uuid;
 
+use crate::check_terms::UnknownSubjects;
 use crate::decision::{Decision, JudgedPolicy, combine};
 use crate::policy::Policy;
 use crate::rbac::Rule;
@@ -206,6 +208,8 @@ impl Plan {
             all.resource |= needs.resource;
             all.relations |= needs.relations;
         }
+        let terms = self.facts().map(|facts| facts.terms).unwrap_or_default();
+        all.withholds_roles = all.roles && terms.unknown_subjects == UnknownSubjects::NoRoles;
         all
     }
 

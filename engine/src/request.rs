@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+pub use crate::action::Action;
 pub use crate::attributes::{AttributeMap, Attributes, SentPlace};
 use crate::fields::{self, Body, Fields, string, text, typed};
 use crate::invalid::{Invalid, Place, Problems};
@@ -83,8 +84,8 @@ pub struct CheckBody<'r> {
     pub subject_type: Option<&'r str>,
     /// The resource, `<name>:<verb>`.
     pub resource: &'r str,
-    /// The action: 1 to 128 characters.
-    pub action: &'r str,
+    /// The action: 1 to 128 characters if it was sent, else the verb of the resource.
+    pub action: Action<'r>,
     /// The RBAC domain; `None` stands for the caller's own.
     pub domain: Option<&'r str>,
     /// The attributes, for which the caller vouches.
@@ -127,14 +128,14 @@ impl<'r> CheckBody<'r> {
     pub fn declare(members: &mut impl CheckMembers<'r>) -> Option<Self> {
         let subject = members.required("subject", CheckText::UpTo(MAX_SUBJECT));
         let resource = members.required("resource", CheckText::Resource);
-        let action = members.required("action", CheckText::UpTo(MAX_ACTION));
+        let action = members.optional("action", CheckText::UpTo(MAX_ACTION));
         let domain = members.optional("domain", CheckText::UpTo(MAX_DOMAIN));
         let attributes = members.attributes("attributes");
         Some(Self {
             subject: subject?,
             subject_type: None,
             resource: resource?,
-            action: action?,
+            action: Action::of(action, resource?),
             domain,
             attributes: attributes.unwrap_or_default(),
             expected: None,
@@ -209,7 +210,7 @@ pub struct Check<'r> {
     /// The resource, `<name>:<verb>`.
     pub resource: &'r str,
     /// The action.
-    pub action: &'r str,
+    pub action: Action<'r>,
     /// The RBAC domain.
     pub domain: &'r str,
     /// The subject's roles.

@@ -13,6 +13,8 @@ pub enum Roles<'r> {
     Listed(&'r [&'r str]),
     /// From the directory, all or some of them.
     Stored(&'r [&'r str]),
+    /// None, whatever was claimed: the directory does not know the subject.
+    Withheld,
 }
 
 impl<'r> Roles<'r> {
@@ -22,6 +24,7 @@ impl<'r> Roles<'r> {
             Self::Claimed(roles) => (roles, &[], &[]),
             Self::Supplied(items) => (&[], items, &[]),
             Self::Listed(roles) | Self::Stored(roles) => (&[], &[], roles),
+            Self::Withheld => (&[], &[], &[]),
         };
         let supplied = supplied.iter().filter_map(Json::as_str);
         claimed.iter().map(String::as_str).chain(supplied).chain(listed.iter().copied())

@@ -24,6 +24,8 @@ pub struct DirectoryNeeds {
     pub resource: bool,
     /// The relations of the subject.
     pub relations: bool,
+    /// Whether a subject that the directory does not know has no roles.
+    pub withholds_roles: bool,
 }
 
 impl DirectoryNeeds {
@@ -49,8 +51,28 @@ impl<'t> KnownEntities<'t> {
     pub fn find(table: &'t EntityTable, check: &Check<'_>, needs: DirectoryNeeds) -> Self {
         let subject = (needs.roles || needs.user).then(|| find_subject(table, check.subject));
         let resource = needs.resource.then(|| find_resource(table, check));
-        Self { subject: subject.flatten(), resource: resource.flatten(), roles: None }
+        let subject = subject.flatten();
+        let is_withheld = needs.roles
+            && needs.withholds_roles
+            && subject.is_none()
+            && lacks_subject(table, check.subject_type, check.subject);
+        let roles = is_withheld.then_some(Roles::Withheld);
+        Self { subject, resource: resource.flatten(), roles }
     }
+}
+
+/// Returns whether a subject that is not an entity of `table` should be one: it is a user, or of a type that the table has.
+/// `subject_type` is its type, if the request names it.
+pub fn lacks_subject(table: &EntityTable, subject_type: Option<&str>, principal: &str) -> bool {
+    let kind = type_of_subject(subject_type, principal);
+    // A cell of a matrix is about nobody in particular.
+    !principal.is_empty() && (kind == USER || table.has_type(kind))
+}
+
+/// Returns the type of a subject: the one that the request names, or else the one that its principal reads as.
+pub fn type_of_subject<'s>(subject_type: Option<&'s str>, principal: &'s str) -> &'s str {
+    let prefix = || principal.split_once(':').map_or(USER, |(kind, _)| kind);
+    subject_type.unwrap_or_else(prefix)
 }
 
 /// Finds the entity with this principal: a user by its id, any other by `<type>:<id>`. At most one entity has it.
@@ -92,8 +114,18 @@ struct SuppliedRoles<'s> {
     all: Vec<&'s str>,
     /// The number of the first of `all` that are not only included.
     own: usize,
-    /// Whether some may come from the directory.
-    is_stored: bool,
+    origin: RoleOrigin,
+}
+
+/// The place that supplied roles come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RoleOrigin {
+    /// The request or the token.
+    Sent,
+    /// The directory, at least for some.
+    Stored,
+    /// There are none, because the directory does not know the subject.
+    Withheld,
 }
 
 /// The values that are supplied to one check, in memory that the check borrows.
@@ -139,9 +171,10 @@ impl<'s> Supply<'s> {
     /// Returns `check` with what is supplied.
     pub(crate) fn complete(&'s self, mut check: Check<'s>) -> Check<'s> {
         if let Some(roles) = &self.roles {
-            check.roles = match roles.is_stored {
-                true => Roles::Stored(&roles.all),
-                false => Roles::Listed(&roles.all),
+            check.roles = match roles.origin {
+                RoleOrigin::Stored => Roles::Stored(&roles.all),
+                RoleOrigin::Sent => Roles::Listed(&roles.all),
+                RoleOrigin::Withheld => Roles::Withheld,
             };
         }
         if let Some(user) = &self.user {
@@ -232,20 +265,25 @@ fn roles<'s>(
     check: &Check<'s>,
 ) -> Option<SuppliedRoles<'s>> {
     let is_claimed = matches!(check.roles, Roles::Claimed(_));
+    if let Some(Roles::Withheld) = known.roles {
+        return Some(SuppliedRoles { all: Vec::new(), own: 0, origin: RoleOrigin::Withheld });
+    }
     if let Some(noted) = known.roles {
         let (all, own) = facts.inclusions.expand_counted(noted.iter());
-        return Some(SuppliedRoles { all, own, is_stored: !is_claimed });
+        let origin = if is_claimed { RoleOrigin::Sent } else { RoleOrigin::Stored };
+        return Some(SuppliedRoles { all, own, origin });
     }
     let sent = || {
         let (all, own) = facts.inclusions.expand_counted(check.roles.iter());
-        (!facts.inclusions.is_empty()).then_some(SuppliedRoles { all, own, is_stored: false })
+        let origin = RoleOrigin::Sent;
+        (!facts.inclusions.is_empty()).then_some(SuppliedRoles { all, own, origin })
     };
     let Some(subject) = known.subject else { return sent() };
     let is_left_out =
         matches!(check.roles, Roles::Supplied(_)) && !check.attributes.user.has("roles");
     if is_left_out || facts.directory == Some(Precedence::Directory) {
         let (all, own) = facts.inclusions.expand_counted(subject.roles_in(check.domain));
-        return Some(SuppliedRoles { all, own, is_stored: true });
+        return Some(SuppliedRoles { all, own, origin: RoleOrigin::Stored });
     }
     let here = subject.domain_roles().filter(|(domain, _)| *domain == check.domain);
     let mut here = here.map(|(_, role)| role).peekable();
@@ -253,7 +291,7 @@ fn roles<'s>(
         return sent();
     }
     let (all, own) = facts.inclusions.expand_counted(check.roles.iter().chain(here));
-    Some(SuppliedRoles { all, own, is_stored: true })
+    Some(SuppliedRoles { all, own, origin: RoleOrigin::Stored })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 
+use crate::check_terms::CheckTerms;
 use crate::property_sources::PropertySources;
 
 /// The facts about a tenant. All plans of one revision share them.
@@ -22,6 +23,8 @@ pub struct TenantFacts {
     pub relations: Option<Arc<str>>,
     /// The tenant's own terms for the records of its decisions, as text that differs if they do. No decision depends on them.
     pub recording: Option<Arc<str>>,
+    /// The tenant's settings about checks.
+    pub terms: CheckTerms,
 }
 
 impl TenantFacts {
@@ -33,6 +36,7 @@ impl TenantFacts {
             && self.sources.is_empty()
             && self.relations.is_none()
             && self.recording.is_none()
+            && self.terms == CheckTerms::default()
     }
 
     /// Returns the heap bytes.

@@ -184,6 +184,7 @@ impl<'r> List<'r> {
             Self::Roles(Roles::Claimed(roles)) => roles.len(),
             Self::Roles(Roles::Supplied(items)) => items.len(),
             Self::Roles(Roles::Listed(roles) | Roles::Stored(roles)) => roles.len(),
+            Self::Roles(Roles::Withheld) => 0,
             Self::Packed(list) => list.iter().len(),
             Self::Literals(_) => 0,
         }

@@ -86,6 +86,7 @@ fn an_explanation_shows_every_candidate_and_what_decided() {
                 {"changes": [{"attribute": "user.department", "from": "sales", "to": "legal"}]},
             ],
             "would_allow_complete": true,
+            "hints": [],
         })
     );
 }

@@ -108,7 +108,7 @@ impl Inputs {
             subject: if_declared(self.subject, check.subject),
             domain: if_declared(self.domain, check.domain),
             resource: if_declared(self.resource, check.resource),
-            action: if_declared(self.action, check.action),
+            action: if_declared(self.action, &check.action.text()),
             roles,
             user: self.user.select(check.attributes.user),
             resource_attributes: self.resource_attributes.select(check.attributes.resource),

@@ -75,6 +75,11 @@ impl EntityTable {
         }
     }
 
+    /// Returns whether there are entities of a type.
+    pub fn has_type(&self, entity_type: &str) -> bool {
+        self.for_type(entity_type, None).next().is_some()
+    }
+
     /// Returns the entities of a type as [`EntityTable::for_type`] does, but of the base only these rows.
     pub(crate) fn for_rows<'t>(
         &'t self,

@@ -44,9 +44,9 @@ impl Plan {
         answers: &'e AttributeAnswers,
         decides: Option<Uuid>,
     ) -> Explanation<'e> {
-        let now = self.time_text(check);
+        let texts = self.made_texts(check);
         let mut values = LayerValues::default();
-        self.read_values(check, answers, &now, &mut values);
+        self.read_values(check, answers, &texts, &mut values);
         let layers = self.layers.iter().zip(values.iter());
         let scopes = layers.map(|(layer, values)| {
             let Abac { program, slots, .. } = &*layer.abac;
@@ -79,7 +79,9 @@ fn source_of(path: &AttributePath, check: &Check<'_>) -> Cow<'static, str> {
         return attributes.place(name).into_str().into();
     }
     match path {
-        AttributePath::Request(RequestField::Roles) if matches!(check.roles, Roles::Stored(_)) => {
+        AttributePath::Request(RequestField::Roles)
+            if matches!(check.roles, Roles::Stored(_) | Roles::Withheld) =>
+        {
             "directory".into()
         }
         AttributePath::User(_)
@@ -403,7 +405,8 @@ where
             rest = before;
             text
         };
-        let act = last(&[self.check.action, WILDCARD]);
+        let action = self.check.action;
+        let act = last(&[&*action.text(), action.encoded().unwrap_or(WILDCARD), WILDCARD]);
         let patterns = ResourcePattern::matching(&self.plan.resource);
         let obj = last(&patterns.each_ref().map(String::as_str)).to_owned();
         let dom = last(&[self.check.domain, WILDCARD]);
@@ -444,7 +447,12 @@ where
             Some(AttributeValue::Failed | AttributeValue::NotRequested)
         );
         let attributes = || self.check.attributes.entity_attribute(path);
-        let is_overridden = || attributes().is_some_and(|(sent, name)| sent.is_overridden(name));
+        let is_overridden = || match path {
+            AttributePath::Request(RequestField::Roles) => {
+                matches!(self.check.roles, Roles::Withheld)
+            }
+            _ => attributes().is_some_and(|(sent, name)| sent.is_overridden(name)),
+        };
         let relation = match path {
             AttributePath::Resolver(own) if &*own.namespace == RELATION => Some(&*own.name),
             _ => None,

@@ -79,9 +79,9 @@ impl Plan {
             return Filter::settled(Effect::Deny);
         }
         let slots = &self.whole().slots;
-        let now = slots.time_text(check.now);
+        let texts = slots.made_texts(check);
         let mut values = Values::new();
-        slots.read(check, answers, &now, &mut values);
+        slots.read(check, answers, &texts, &mut values);
         let precedence = self.facts().and_then(|facts| facts.directory).unwrap_or_default();
         let mut of_directory = Vec::new();
         for (value, path) in values.iter_mut().zip(slots.paths()) {

@@ -10,8 +10,9 @@ use smallvec::SmallVec;
 
 use super::abac::Abac;
 use super::index::{Indexed, Rank, Search};
+use super::made_texts::MadeTexts;
 use super::program::Run;
-use super::slots::{TimeText, Values};
+use super::slots::Values;
 use super::source::Source;
 use crate::decision::{JudgedPolicy, Undetermined};
 use crate::policy::{PlannedPolicy, applies};
@@ -82,10 +83,10 @@ impl Layer {
         scanned: &mut usize,
     ) -> Option<JudgedPolicy<'p>> {
         let slots = &self.abac.slots;
-        let mut now = TimeText::new();
-        slots.write_time(check.now, &mut now);
+        let mut texts = MadeTexts::new();
+        slots.make_texts(check, &mut texts);
         let mut values = Values::new();
-        slots.read(check, answers, &now, &mut values);
+        slots.read(check, answers, &texts, &mut values);
         let mut run = Run::new(&self.abac.program, &values);
         run.resume(*scanned);
         let (conditions, gone) = (&*self.abac.conditions, &*self.gone);

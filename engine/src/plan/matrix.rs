@@ -40,13 +40,14 @@ use smallvec::SmallVec;
 
 use super::Plan;
 use super::index::Rank;
+use super::made_texts::NO_TEXTS;
 use super::program::{NodeId, Operation, Run};
 use super::slots::{Slot, SlotValue, Symbol, Values};
 use crate::condition::{AttributePath, RequestField};
 use crate::json::Json;
 use crate::rbac::{Effect, WILDCARD};
 use crate::relation::RELATION;
-use crate::request::{Attributes, Check};
+use crate::request::{Action, Attributes, Check};
 use crate::resolution::{AttributeAnswer, AttributeAnswers};
 use crate::roles::Roles;
 use crate::types::PropertySource;
@@ -146,7 +147,7 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
             return by_rules.into();
         }
         let mut values = Values::new();
-        plan.whole().slots.read(&check, &answers, "", &mut values);
+        plan.whole().slots.read(&check, &answers, &NO_TEXTS, &mut values);
         forget_unknown(plan, &self.attributes, cell, &mut values);
         let mut run = Run::new(&plan.whole().program, &values);
         let signature = self.tests.iter().map(|test| known_truth(&mut run, *test)).collect();
@@ -224,7 +225,7 @@ fn check_of<'k>(plan: &'k Plan, attributes: Attributes<'k>, cell: &MatrixCell<'k
         subject: cell.subject.unwrap_or_default(),
         subject_type: None,
         resource: &plan.resource,
-        action: cell.action.unwrap_or_default(),
+        action: Action::Plain(cell.action.unwrap_or_default()),
         domain: cell.domain.unwrap_or_default(),
         roles: Roles::Claimed(cell.roles),
         attributes,

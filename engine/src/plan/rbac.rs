@@ -10,7 +10,7 @@ use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 use uuid::Uuid;
 
 use crate::rbac::{Effect, KeyTexts, MatchedRule, ObjectKind, Rule, WILDCARD};
-use crate::request::Check;
+use crate::request::{Action, Check};
 use crate::resource::ResourcePattern;
 
 /// Finds the deciding rule for a check.
@@ -275,10 +275,36 @@ impl RbacIndex {
         MatchedRule { id: found.id, effect, key, resource, obj: found.obj }
     }
 
-    /// Visits the entries that match `check`.
+    /// Visits the entries that match `check`, some of them twice.
+    #[inline]
     pub(super) fn find_all<'p>(&'p self, check: &Check<'_>, mut visit: impl FnMut(&'p Entry)) {
+        match check.action {
+            Action::Plain(action) => self.find_by_action(check, action, &mut visit),
+            Action::Encoded(verb) => self.find_in_both_forms(check, verb, &mut visit),
+        }
+    }
+
+    /// Visits the entries that match a check about an encoded verb: a rule names such an action in either form.
+    #[cold]
+    fn find_in_both_forms<'p>(
+        &'p self,
+        check: &Check<'_>,
+        verb: &str,
+        visit: &mut impl FnMut(&'p Entry),
+    ) {
+        for action in [&*check.action.text(), verb] {
+            self.find_by_action(check, action, visit);
+        }
+    }
+
+    fn find_by_action<'p>(
+        &'p self,
+        check: &Check<'_>,
+        action: &str,
+        visit: &mut impl FnMut(&'p Entry),
+    ) {
         // Each text is hashed once; the hash of a key combines the hashes of its texts.
-        let (domain, action) = (self.named(check.domain), self.named(check.action));
+        let (domain, action) = (self.named(check.domain), self.named(action));
         // Without a wildcard, no shape reads it.
         let any = if self.shapes.have_wildcards() { self.named(WILDCARD) } else { domain };
         let mut look_up = |subject: Named<'_>, shapes: Shapes| {

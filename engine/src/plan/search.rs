@@ -49,10 +49,11 @@ use smallvec::SmallVec;
 use super::Plan;
 use super::index::{self, Index, Indexed, Rank, Search};
 use super::layer::FirstApplicable;
+use super::made_texts::MadeTexts;
 use super::matrix::OpenDecision;
 use super::partial_evaluation::PartialEvaluation;
 use super::program::Run;
-use super::slots::{SlotValue, TimeText, Values};
+use super::slots::{SlotValue, Values};
 use crate::decision::precedes;
 use crate::entities::{Entities, EntityTable, RowSet};
 use crate::rbac::Effect;
@@ -69,8 +70,7 @@ use values::{Known, MatchedRuleId};
 pub struct EntitySearch<'p, 'c> {
     plan: &'p Plan,
     known: Known<'p, 'c>,
-    /// The text of `request.time`.
-    now: TimeText,
+    texts: MadeTexts,
     /// The open policies.
     open: Index,
     /// The first policy that certainly applies.
@@ -87,10 +87,10 @@ pub struct EntitySearch<'p, 'c> {
 impl<'p, 'c> EntitySearch<'p, 'c> {
     /// Begins a search.
     pub fn new(plan: &'p Plan, input: SearchInput<'c>) -> Self {
-        let now = plan.whole().slots.time_text(input.check.now);
+        let texts = plan.whole().slots.made_texts(input.check);
         let known = Known::new(plan, input);
         let mut values = Values::new();
-        known.fill(&now, &mut values);
+        known.fill(&texts, &mut values);
         known.forget_searched(&mut values);
         let is_whole = !known.is_affordable(&values);
         let conditions = &plan.whole().conditions;
@@ -112,7 +112,7 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         Self {
             plan,
             known,
-            now,
+            texts: plan.whole().slots.made_texts(input.check),
             open,
             certain,
             only_open_allow,
@@ -169,7 +169,7 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
             return None;
         }
         let mut values = Values::new();
-        self.known.fill(&self.now, &mut values);
+        self.known.fill(&self.texts, &mut values);
         self.known.forget_searched(&mut values);
         let related = self.open_relations().map(|relation| relation.slot).zip(related).collect();
         let narrowing =
@@ -197,7 +197,7 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
             return SearchOutcome::by_rule(rule);
         }
         let mut values = Values::new();
-        let is_affordable = self.known.fill_candidate(&self.now, candidate, &mut values);
+        let is_affordable = self.known.fill_candidate(&self.texts, candidate, &mut values);
         let is_whole = self.is_whole || !is_affordable;
         if !self.has_resolvers && self.relations.is_empty() {
             let run = Run::new(&self.plan.whole().program, &values);

@@ -1,11 +1,8 @@
 //! Slots: each attribute that a plan reads has one, and is read at most once per check.
 
-use std::fmt::Write;
-
-use arrayvec::ArrayString;
-use chrono::{DateTime, Datelike, SecondsFormat, Timelike, Utc};
 use smallvec::SmallVec;
 
+use super::made_texts::MadeTexts;
 use super::numbered_texts::NumberedTexts;
 use super::symbols::Symbols;
 pub(crate) use super::symbols::{Slot, Symbol};
@@ -29,9 +26,6 @@ pub(crate) struct SlotValue<'v> {
     /// The symbol of the value, if it is a text and the texts of the attribute are interned.
     pub(crate) symbol: Symbol,
 }
-
-/// The text of `request.time`. The longest that chrono can write has 27 characters.
-pub(crate) type TimeText = ArrayString<32>;
 
 /// The slots of a plan.
 #[derive(Debug, Default)]
@@ -138,6 +132,7 @@ impl Slots {
             user: has_resolvers || !self.user.is_empty(),
             resource: has_resolvers || self.resource.iter().any(|(name, _)| !KEYS.contains(&name)),
             relations,
+            withholds_roles: false,
         }
     }
 
@@ -172,13 +167,13 @@ impl Slots {
         self.paths.iter()
     }
 
-    /// Reads every attribute of the plan from `check` and `answers` into `values`. `now` is `request.time`, see
-    /// [`Slots::time_text`]. Fills `values` in place, because moving a buffer of that size takes long.
+    /// Reads every attribute of the plan from `check` and `answers` into `values`. `texts` are of
+    /// [`Slots::made_texts`]. Fills `values` in place, because moving a buffer of that size takes long.
     pub(crate) fn read<'v>(
         &self,
         check: &'v Check<'v>,
         answers: &'v AttributeAnswers,
-        now: &'v str,
+        texts: &'v MadeTexts,
         values: &mut Values<'v>,
     ) {
         let absent = SlotValue { value: None, symbol: Symbol::NO_TEXT };
@@ -189,7 +184,7 @@ impl Slots {
         self.read_map(&self.action, check.attributes.action, values);
         self.read_map(&self.context, check.attributes.context, values);
         if self.reads_more() {
-            self.read_more(check, answers, now, values);
+            self.read_more(check, answers, texts, values);
         }
     }
 
@@ -224,7 +219,7 @@ impl Slots {
         &self,
         check: &'v Check<'v>,
         answers: &'v AttributeAnswers,
-        now: &'v str,
+        texts: &'v MadeTexts,
         values: &mut [SlotValue<'v>],
     ) {
         for &(field, slot) in &self.request {
@@ -232,9 +227,9 @@ impl Slots {
                 RequestField::Subject => AttributeValue::Text(check.subject),
                 RequestField::Resource => AttributeValue::Text(check.resource),
                 RequestField::Object => AttributeValue::Text(object_of(check.resource)),
-                RequestField::Action => AttributeValue::Text(check.action),
+                RequestField::Action => AttributeValue::Text(texts.action(check)),
                 RequestField::Domain => AttributeValue::Text(check.domain),
-                RequestField::Time => AttributeValue::Text(now),
+                RequestField::Time => AttributeValue::Text(texts.time()),
                 RequestField::Roles => AttributeValue::List(List::Roles(&check.roles)),
             };
             values[slot as usize] = self.known(slot, value);
@@ -318,19 +313,22 @@ impl Slots {
         self.symbols.for_literal(slot, text)
     }
 
-    /// Returns `request.time` as text, or an empty text if the plan does not read it.
-    pub(crate) fn time_text(&self, now: DateTime<Utc>) -> TimeText {
-        let mut text = TimeText::new();
-        self.write_time(now, &mut text);
-        text
+    /// Returns the texts that the plan reads and the check has in another form.
+    pub(crate) fn made_texts(&self, check: &Check<'_>) -> MadeTexts {
+        let mut texts = MadeTexts::new();
+        self.make_texts(check, &mut texts);
+        texts
     }
 
-    /// Writes [`Slots::time_text`] into `text`, which is empty: moving a text takes longer than this for most plans.
+    /// Makes [`Slots::made_texts`] in place: moving them takes longer than this for most plans.
     #[inline]
-    pub(crate) fn write_time(&self, now: DateTime<Utc>, text: &mut TimeText) {
-        if self.request.iter().any(|(field, _)| *field == RequestField::Time) {
-            // The buffer is longer than any text that chrono writes, so writing cannot fail.
-            let _ = write_time(text, now);
+    pub(crate) fn make_texts(&self, check: &Check<'_>, texts: &mut MadeTexts) {
+        for (field, _) in &self.request {
+            match field {
+                RequestField::Time => texts.make_time(check.now),
+                RequestField::Action => texts.make_action(check),
+                _ => {}
+            }
         }
     }
 
@@ -373,17 +371,4 @@ impl<'v> AttributeVisitor<'v> for Reader<'_, '_, 'v> {
             self.values[slot as usize] = self.slots.known(slot, value);
         }
     }
-}
-
-/// Writes RFC 3339 with milliseconds. Uses chrono's formatting, which allocates, only for years that need a sign.
-#[cold]
-fn write_time(text: &mut TimeText, now: DateTime<Utc>) -> std::fmt::Result {
-    if !(0..=9_999).contains(&now.year()) {
-        return text.write_str(&now.to_rfc3339_opts(SecondsFormat::Millis, true));
-    }
-    // chrono represents a leap second as a second of up to 2,000 milliseconds.
-    let millis = now.nanosecond() / 1_000_000;
-    write!(text, "{:04}-{:02}-{:02}", now.year(), now.month(), now.day())?;
-    write!(text, "T{:02}:{:02}:", now.hour(), now.minute())?;
-    write!(text, "{:02}.{:03}Z", now.second() + millis / 1_000, millis % 1_000)
 }

@@ -6,9 +6,10 @@ use smallvec::SmallVec;
 
 use super::index::Rank;
 use super::layer::Layer;
+use super::made_texts::MadeTexts;
 use super::partial_evaluation::PartialEvaluation;
 use super::program::Run;
-use super::slots::{TimeText, Values};
+use super::slots::Values;
 use super::{Plan, Verdict};
 use crate::decision::{JudgedPolicy, combine};
 use crate::policy::PlannedPolicy;
@@ -176,9 +177,9 @@ impl Plan {
         check: &Check<'_>,
         answers: &AttributeAnswers,
     ) -> Option<JudgedPolicy<'p>> {
-        let now = self.time_text(check);
+        let texts = self.made_texts(check);
         let mut values = LayerValues::default();
-        self.read_values(check, answers, &now, &mut values);
+        self.read_values(check, answers, &texts, &mut values);
         let gone: Vec<_> = self.layers.iter().map(|layer| layer.ranks_without(false)).collect();
         let layers = self.layers.iter().zip(gone.iter().map(Vec::as_slice));
         let mut stages = Stages::new(layers, &values);
@@ -193,9 +194,9 @@ impl Plan {
         check: &Check<'_>,
         answers: &AttributeAnswers,
     ) -> Verdict<'p> {
-        let now = self.time_text(check);
+        let texts = self.made_texts(check);
         let mut values = LayerValues::default();
-        self.read_values(check, answers, &now, &mut values);
+        self.read_values(check, answers, &texts, &mut values);
         #[expect(clippy::borrow_deref_ref, reason = "the values of a check live shorter")]
         let layers = layers.map(|(layer, gone)| (layer, &*gone));
         let mut stages = Stages::new(layers, &values);
@@ -216,10 +217,11 @@ impl Plan {
         Verdict::NeedsAttributes(stages.attribute_requests())
     }
 
-    /// Returns `request.time` as text, or an empty text if no policy reads it.
-    pub(super) fn time_text(&self, check: &Check<'_>) -> TimeText {
-        let mut texts = self.layers.iter().map(|layer| layer.abac.slots.time_text(check.now));
-        texts.find(|text| !text.is_empty()).unwrap_or_default()
+    /// Returns the texts that policies read and the check has in another form.
+    pub(super) fn made_texts(&self, check: &Check<'_>) -> MadeTexts {
+        let mut texts = MadeTexts::new();
+        self.layers.iter().for_each(|layer| layer.abac.slots.make_texts(check, &mut texts));
+        texts
     }
 
     /// Reads every attribute of the plan into `values`, for each layer.
@@ -227,14 +229,14 @@ impl Plan {
         &self,
         check: &'v Check<'v>,
         answers: &'v AttributeAnswers,
-        now: &'v str,
+        texts: &'v MadeTexts,
         values: &mut LayerValues<'v>,
     ) {
         let Some((first, others)) = self.layers.split_first() else { return };
-        first.abac.slots.read(check, answers, now, &mut values.first);
+        first.abac.slots.read(check, answers, texts, &mut values.first);
         values.others.resize_with(others.len(), Values::new);
         for (layer, values) in others.iter().zip(&mut values.others) {
-            layer.abac.slots.read(check, answers, now, values);
+            layer.abac.slots.read(check, answers, texts, values);
         }
     }
 }

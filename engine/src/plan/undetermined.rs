@@ -56,9 +56,9 @@ impl Plan {
         if rule.is_some_and(|rule| rule.effect == Effect::Deny) {
             return Vec::new();
         }
-        let now = self.time_text(check);
+        let texts = self.made_texts(check);
         let mut values = LayerValues::default();
-        self.read_values(check, answers, &now, &mut values);
+        self.read_values(check, answers, &texts, &mut values);
         let (mut found, mut left) = (Vec::new(), MAX_POLICIES);
         for (layer, values) in self.layers.iter().zip(values.iter()) {
             let mut run = Run::new(&layer.abac.program, values);

@@ -256,10 +256,10 @@ impl<'e> Search<'e> {
     /// Returns the attributes of which one must be changed, each with its values; none if `most` changes do not suffice.
     fn options(&mut self, most: usize) -> Vec<Options> {
         let (options, steps, are_exact) = self.world.with_check(|check| {
-            let now = self.plan.time_text(check);
+            let texts = self.plan.made_texts(check);
             let mut values = LayerValues::default();
             let answers = self.answers();
-            self.plan.read_values(check, answers, &now, &mut values);
+            self.plan.read_values(check, answers, &texts, &mut values);
             let layers = self.plan.layers.iter().zip(values.iter()).zip(&self.changeable);
             let mut layers: Vec<_> = layers
                 .map(|((layer, values), changeable)| {

@@ -12,8 +12,13 @@ use crate::{
     matrix::{MatrixCell, Outcome, PlanMatrix},
 };
 
-const ALL: DirectoryNeeds =
-    DirectoryNeeds { roles: true, user: true, resource: true, relations: false };
+const ALL: DirectoryNeeds = DirectoryNeeds {
+    roles: true,
+    user: true,
+    resource: true,
+    relations: false,
+    withholds_roles: false,
+};
 
 fn table() -> EntityTable {
     let json = |text: &'static str| json::parse(text.as_bytes()).expect("JSON");
@@ -296,4 +301,42 @@ fn kind(outcome: &Outcome<'_>) -> &'static str {
         Outcome::Deny => "deny",
         Outcome::Depends(_) => "depends",
     }
+}
+
+#[test]
+fn a_subject_that_the_directory_lacks_has_no_roles_if_they_are_withheld() {
+    let (table, facts) = (table(), facts(Precedence::Request));
+    let empty = EntityTable::default();
+    let roles_of = |table: &EntityTable, subject, of_type, withholds_roles, is_caller: bool| {
+        let needs = DirectoryNeeds { withholds_roles, ..ALL };
+        let text = check(subject, r#"{"user": {"roles": ["claimed"]}}"#);
+        let json = json::parse(text.as_bytes()).expect("JSON");
+        let body = CheckBody::parse(&json).expect("a check");
+        let (roles, claims) = (["token".to_owned()], Json::Null);
+        let caller = Caller { subject: body.subject, roles: &roles, claims: &claims };
+        let caller = is_caller.then_some(caller);
+        let mut check = Check::new(body, "ws", caller, chrono::DateTime::UNIX_EPOCH);
+        check.subject_type = of_type;
+        let supply = Supply::new(&facts, KnownEntities::find(table, &check, needs), &check, needs);
+        let completed = supply.complete(check);
+        // All else stays.
+        assert!(completed.attributes.user.has("roles"), "{subject}");
+        completed.roles.iter().map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    for (subject, of_type, is_caller, expected) in [
+        ("ann", None, false, "claimed"),
+        ("gone", None, false, ""),
+        ("gone", None, true, ""),
+        ("svc:ci", None, false, "claimed"),
+        ("svc:gone", None, false, ""),
+        // The directory has no such type.
+        ("agent:7", None, false, "claimed"),
+        ("agent:7", Some("user"), false, ""),
+    ] {
+        assert_eq!(roles_of(&table, subject, of_type, true, is_caller), expected, "{subject}");
+        let claimed = if is_caller { "token" } else { "claimed" };
+        assert_eq!(roles_of(&table, subject, of_type, false, is_caller), claimed, "{subject}");
+    }
+    assert_eq!(roles_of(&empty, "ann", None, true, false), "");
+    assert_eq!(roles_of(&empty, "svc:ci", None, true, false), "claimed");
 }

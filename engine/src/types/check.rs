@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Types;
 use super::declared::{DeclaredNames, RESOURCE};
+use super::{PropertyType, Types};
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
 use crate::resource::object_of;
@@ -32,6 +32,15 @@ impl Types {
                 declared.note_unknown(name, &prefix, &at.key(namespace), problems);
             }
         }
+    }
+
+    /// Returns the declared types of an attribute of a check about an object of the type `object`; none if it has none.
+    pub fn kinds_of(&self, object: &str, namespace: &'static str, name: &str) -> Vec<PropertyType> {
+        let declared = match namespace {
+            RESOURCE => self.for_resource(object),
+            other => self.for_namespace(other),
+        };
+        declared.map(|declared| declared.kinds(name)).unwrap_or_default()
     }
 
     /// Checks the properties of an entity at `at`: a type that has declared properties has no others, and each value is of

@@ -3,9 +3,9 @@
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
 use http::request::Parts;
+use portcullis_engine::action::verb_of;
 use portcullis_engine::fields::Body;
-use portcullis_engine::request::{Attributes, LegacyCheckBody};
-use portcullis_engine::resource::split_resource;
+use portcullis_engine::request::{Action, Attributes, LegacyCheckBody};
 use portcullis_engine::{CheckBody, CheckBuffer, CheckKind, Effect, Invalid, MatchedRuleId};
 use portcullis_http::body::JsonBody;
 use portcullis_http::callers::CheckRequester;
@@ -145,14 +145,13 @@ pub(super) async fn legacy_check(
 ) -> Result<Response, ApiError> {
     let json = body.parse()?;
     let body = LegacyCheckBody::parse(&json)?;
-    let verb = split_resource(body.resource).map_or("", |(_, verb)| verb);
     let subject = body.subject.or(caller.subject());
     let subject = subject.ok_or_else(|| Invalid::missing("subject", SUBJECT_OF_KEY))?;
     let body = CheckBody {
         subject,
         subject_type: None,
         resource: body.resource,
-        action: body.action.unwrap_or(verb),
+        action: Action::Plain(body.action.unwrap_or_else(|| verb_of(body.resource))),
         domain: body.domain,
         attributes: Attributes::default(),
         expected: body.expected,

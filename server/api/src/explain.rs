@@ -4,10 +4,12 @@ use portcullis_http::error::ApiError;
 use portcullis_http::query::{QueryParameters, QueryReader};
 use utoipa::openapi::schema::Type;
 
+use portcullis_engine::names::names;
 use portcullis_model::document;
+use portcullis_model::hint::{HintCode, MAX_HINTS};
 use portcullis_model::schema::{
-    self, AnySchema, anything, boolean, choice, effect, id, integer, list, named, one_of, record,
-    string, typed,
+    self, AnySchema, Record, anything, boolean, choice, effect, id, integer, list, named, one_of,
+    record, string, typed,
 };
 
 /// Whether the query asks for an explanation.
@@ -92,8 +94,18 @@ fn explanation_schema() -> AnySchema {
             )),
         )
         .maybe("would_allow_complete", complete)
+        .maybe("hints", list(hint()).max_items(Some(MAX_HINTS)))
         .about("Everything that was looked at; for `explain=true`")
         .into()
+}
+
+/// A doubt about a check.
+fn hint() -> Record {
+    record()
+        .field("code", choice(names::<HintCode>()))
+        .field("path", string().description(Some("The place in the body, as a JSON pointer")))
+        .field("message", string())
+        .about("What may be mistaken in the check; it changes no decision")
 }
 
 /// A node of an explained condition.

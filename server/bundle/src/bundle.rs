@@ -6,7 +6,7 @@ use std::path::Path;
 use portcullis_engine::fields::list;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
-use portcullis_engine::{Json, Namespaces, RoleInclusions};
+use portcullis_engine::{ActionTerms, Json, Namespaces, RoleInclusions};
 
 use portcullis_model::entity::NewEntity;
 use portcullis_model::folder_webhook::{FolderWebhook, SecretReference};
@@ -157,13 +157,14 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let resolvers = read_resolvers(files)?;
     let has_resolvers = resolvers.is_some();
     let resolvers = resolvers.unwrap_or_default();
-    let (resources, rules) = (read_resources(files)?, read_rules(files, &tenant, &declared)?);
+    let settings = files.read_optional(SETTINGS.file(), read_settings)?;
+    let (written_settings, settings) = settings.unzip();
+    let settings: TenantSettings = settings.unwrap_or_default();
+    let terms = (&declared, settings.checks.actions);
+    let (resources, rules) = (read_resources(files)?, read_rules(files, &tenant, terms)?);
     let roles = files.read_optional(ROLES.file(), roles::read)?;
     let namespaces = resolvers::namespaces(&resolvers).with_types(declared.clone());
     let policies = read_policies(files, &namespaces)?;
-    let settings = files.read_optional(SETTINGS.file(), read_settings)?;
-    let (written_settings, settings) = settings.unzip();
-    let settings = settings.unwrap_or_default();
     let included = roles.iter().flatten().map(|role| (role.name.clone(), role.includes.clone()));
     let rulebook = Rulebook::new(&tenant, &resources.items, &rules.items, &policies.items)
         .with_inclusions(RoleInclusions::new(included))
@@ -177,7 +178,7 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let names =
         CaseNames { users: &subjects, resolvers: Some(&resolvers), deciders: Some(&deciders) };
     let read_cases = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        cases::read(json, at, problems, names, &declared)
+        cases::read(json, at, problems, names, terms)
     };
     let cases = files.read_list(&CASES, read_cases, "`name`", |case| case.name.clone())?;
     let webhooks = read_webhooks(files)?;
@@ -264,11 +265,14 @@ fn read_resources<S: FileSource>(files: &Files<S>) -> Result<Listed<Registration
 fn read_rules<S: FileSource>(
     files: &Files<S>,
     tenant: &str,
-    types: &Types,
+    (types, actions): (&Types, ActionTerms),
 ) -> Result<Listed<NewRule>, BundleError> {
     let read_one = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
         let rule = NewRule::field(tenant).read(json, at, problems)?;
         check_subject(&rule, types, at, problems);
+        if let Some(expected) = actions.fault_of_rule(&rule.tuple) {
+            problems.expected(&at.key("act"), expected);
+        }
         Some(rule)
     };
     let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {

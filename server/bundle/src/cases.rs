@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use portcullis_engine::fields::{list, string as read_string};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
-use portcullis_engine::{CheckBody, DEFAULT_DENY, Decision, Effect, Json};
+use portcullis_engine::{ActionTerms, CheckBody, DEFAULT_DENY, Decision, Effect, Json};
 use serde::Serialize;
 use serde_json::json;
 
@@ -84,19 +84,21 @@ pub(super) struct CaseNames<'n> {
     pub(super) deciders: Option<&'n HashSet<String>>,
 }
 
-/// Reads cases that may use these names, and whose checks have attributes that `types` declare.
+/// Reads cases that may use these names, and whose checks have attributes that `types` declare and actions that the setting
+/// allows.
 pub(super) fn read(
     json: &Json<'_>,
     at: &Place<'_>,
     problems: &mut Problems,
     names: CaseNames<'_>,
-    types: &Types,
+    (types, actions): (&Types, ActionTerms),
 ) -> Option<Vec<Case>> {
     let cases = list(|json, at: &Place<'_>, problems: &mut Problems| {
         Case::read(json, at, problems, names)
     })(json, at, problems)?;
     for (index, case) in cases.iter().enumerate() {
         case.check_attributes(types, &at.index(index), problems);
+        case.check_action(actions, &at.index(index), problems);
     }
     Some(cases)
 }
@@ -113,6 +115,16 @@ impl Case {
         if let (Some(resource), Some(attributes)) = (resource, self.check.get("attributes")) {
             let at = at.key("check");
             types.check_attributes(resource, attributes, &at.key("attributes"), problems);
+        }
+    }
+
+    /// Notes the action in the check of the case at `at` if `terms` do not allow it.
+    pub fn check_action(&self, terms: ActionTerms, at: &Place<'_>, problems: &mut Problems) {
+        let text = |name| self.check.get(name).and_then(Json::as_str);
+        if let (Some(resource), Some(action)) = (text("resource"), text("action"))
+            && let Some(expected) = terms.fault(action, resource)
+        {
+            problems.expected(&at.key("check").key("action"), expected);
         }
     }
 

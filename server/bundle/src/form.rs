@@ -74,6 +74,8 @@ impl Form {
         ("owners", "{}"),
         ("directory_wins", NONE),
         ("audit_values", "false"),
+        ("actions", r#""any""#),
+        ("unknown_subjects", r#""claimed_roles""#),
         ("decision_log", "{}"),
     ]);
 

@@ -227,7 +227,7 @@ impl Rulebook {
     }
 
     /// The people and resources of a folder.
-    pub(crate) fn entities(&self) -> &EntityTable {
+    pub fn entities(&self) -> &EntityTable {
         &self.entities
     }
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use portcullis_engine::request::Attributes;
-use portcullis_engine::{Effect, MatchedRuleId};
+use portcullis_engine::request::{Action, Attributes};
+use portcullis_engine::{Effect, Json, MatchedRuleId};
 use portcullis_model::Timestamp;
 use portcullis_model::decision::{CallerKind, Via};
 use uuid::Uuid;
@@ -38,7 +38,7 @@ pub struct RecordedDecision<'a> {
     pub subject: &'a str,
     pub domain: &'a str,
     pub resource: &'a str,
-    pub action: &'a str,
+    pub action: Action<'a>,
     /// The attributes as they were sent.
     pub attributes: Attributes<'a>,
     /// Returns whether the plan looked at the attribute of this namespace and name.
@@ -101,7 +101,7 @@ impl RecordedDecision<'_> {
         record.known(",\"subject\":", self.subject);
         record.known(",\"domain\":", self.domain);
         record.known(",\"resource\":", self.resource);
-        record.known(",\"action\":", self.action);
+        record.known(",\"action\":", &self.action.text());
         let sent = self.sent_places(minimisation);
         record.attributes(sent, |members| self.write_attributes(minimisation, members));
         let nested = [
@@ -128,7 +128,7 @@ impl RecordedDecision<'_> {
         record.known(",\"via\":", self.via.into_str());
         record.known(",\"domain\":", self.domain);
         record.known(",\"resource\":", self.resource);
-        record.known(",\"action\":", self.action);
+        record.known(",\"action\":", &self.action.text());
         record.known(",\"decision\":", self.decision.into_str());
         record.display("rule", &self.rule);
     }
@@ -146,8 +146,9 @@ impl RecordedDecision<'_> {
 
     /// Returns where the attributes are that were sent; `None` if the record does not have the same of all checks that sent them.
     fn sent_places(&self, minimisation: Option<&Minimisation>) -> Option<SentKey> {
-        // Checks with other plans may leave others out.
-        if minimisation.is_some_and(Minimisation::depends_on_plan) {
+        // Checks with other plans may leave others out, and an action that was not sent is among them.
+        let is_left_out = matches!(self.action, Action::Encoded(_));
+        if is_left_out || minimisation.is_some_and(Minimisation::depends_on_plan) {
             return None;
         }
         let Attributes { user, resource, action, context } = self.attributes;
@@ -160,6 +161,10 @@ impl RecordedDecision<'_> {
         minimisation: Option<&Minimisation>,
         members: &mut RecordMembers<'_>,
     ) {
+        if let Action::Encoded(_) = self.action {
+            // Rules match it in both forms, and only where it was not sent.
+            members.object("request", |members| members.json("action", &Json::Null));
+        }
         let Attributes { user, resource, action, context } = self.attributes;
         let sent =
             [("user", user), ("resource", resource), ("action", action), ("context", context)];

@@ -21,7 +21,7 @@ mod unnamed;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use portcullis_engine::request::{AttributeMap, Attributes};
+use portcullis_engine::request::{Action, AttributeMap, Attributes};
 use portcullis_engine::value::AttributeValue;
 use portcullis_engine::{Effect, Json, MatchedRuleId, json};
 use portcullis_model::Timestamp;
@@ -68,7 +68,7 @@ pub(crate) fn denial<'a>(
         subject,
         domain: "acme",
         resource: "chart:read",
-        action: "read",
+        action: Action::Plain("read"),
         attributes,
         reads: &|_, name| name == "department",
         token: Some(&|members| members.attribute("token", "ward", AttributeValue::Text("er"))),

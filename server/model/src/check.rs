@@ -156,7 +156,7 @@ impl CheckMembers<'static> for Description {
 fn about_check(name: &str) -> Option<&'static str> {
     match name {
         "subject" => Some("Who is to be judged"),
-        "action" => Some("What the subject wants to do"),
+        "action" => Some("What the subject wants to do; the verb of the resource when absent"),
         "domain" => Some("The caller's own when absent"),
         _ => None,
     }

@@ -112,7 +112,7 @@ impl Event {
         let data = json!({
             "subject": check.subject,
             "resource": check.resource,
-            "action": check.action,
+            "action": check.action.text(),
             "domain": check.domain,
             "matched_rule_id": matched_rule_id,
             "reason": reason,

@@ -22,6 +22,7 @@ pub mod fields;
 pub mod file_schema;
 pub mod filter;
 pub mod folder_webhook;
+pub mod hint;
 pub mod hours;
 pub mod ids;
 pub mod input;

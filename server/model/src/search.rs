@@ -4,7 +4,7 @@ use portcullis_engine::entities::USER;
 use portcullis_engine::fields::{list as read_list, string as read_string, text as read_text};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
-use portcullis_engine::request::{AttributeMap, Attributes, attribute_map};
+use portcullis_engine::request::{Action, AttributeMap, Attributes, attribute_map};
 use portcullis_engine::resource::resource;
 use portcullis_engine::{Invalid, Json};
 use serde_json::json;
@@ -49,7 +49,7 @@ pub struct EntitySearchBody<'j> {
     /// The subject of a search for resources; the type of the subjects of a search for subjects.
     pub subject: &'j str,
     pub resource: &'j str,
-    pub action: &'j str,
+    pub action: Action<'j>,
     pub candidates: Option<Vec<GivenCandidate<'j>>>,
     pub terms: SearchTerms<'j>,
 }
@@ -118,12 +118,13 @@ impl<'j> EntitySearchBody<'j> {
         candidates: Option<Vec<GivenCandidate<'j>>>,
     ) -> Option<Self> {
         let resource = members.required("resource", field(resource, schema::resource));
-        let action = members.required("action", text(MAX_ACTION));
+        let about = "The verb of the resource when absent";
+        let action = members.optional("action", text(MAX_ACTION).about(about));
         let terms = SearchTerms::declare(members);
         Some(Self {
             subject: subject?,
             resource: resource?,
-            action: action?,
+            action: Action::of(action, resource?),
             candidates,
             terms: terms?,
         })

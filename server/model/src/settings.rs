@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_engine::Json;
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{CheckTerms, Json};
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
 use crate::decision_log::DecisionLogSettings;
-use crate::fields::{Names, boolean, id, integer, list, map};
+use crate::fields::{Names, boolean, id, integer, list, map, variant};
 use crate::hours::{Hours, hours};
 use crate::input::{self, Field, Members, object};
 use crate::owner::{MAX_OWNER, is_owner};
@@ -37,6 +37,9 @@ pub struct TenantSettings {
     /// Audit records have the values of the attributes of entities, not their names alone.
     #[serde(skip_serializing_if = "is_unset")]
     pub audit_values: bool,
+    /// The terms of checks.
+    #[serde(flatten)]
+    pub checks: CheckTerms,
     /// The terms by which the decisions of the tenant are recorded.
     #[serde(skip_serializing_if = "DecisionLogSettings::is_default")]
     pub decision_log: DecisionLogSettings,
@@ -91,6 +94,7 @@ impl Default for TenantSettings {
             owners: BTreeMap::new(),
             directory_wins: false,
             audit_values: false,
+            checks: CheckTerms::default(),
             decision_log: DecisionLogSettings::default(),
         }
     }
@@ -119,6 +123,7 @@ impl TenantSettings {
             "Audit records have the values of the attributes of entities, not their names alone",
         );
         let audit_values = members.optional("audit_values", values);
+        let checks = check_terms(members);
         let decision_log = object(DecisionLogSettings::declare)
             .about("How the decisions of the tenant are recorded");
         let decision_log = members.optional("decision_log", decision_log);
@@ -128,6 +133,7 @@ impl TenantSettings {
             owners: owners.unwrap_or(default.owners),
             directory_wins: directory_wins.unwrap_or(default.directory_wins),
             audit_values: audit_values.unwrap_or(default.audit_values),
+            checks,
             decision_log: decision_log.unwrap_or_default(),
         })
     }
@@ -177,6 +183,21 @@ impl OwnerKeys {
     }
 }
 
+fn check_terms(members: &mut Members<'_, '_>) -> CheckTerms {
+    let actions = variant()
+        .default_is("any")
+        .about("`verb` refuses a check whose action is not the verb of its resource");
+    let unknown_subjects = variant().default_is("claimed_roles").about(
+        "`no_roles` takes the claimed roles from users, and other subjects of a known type, that the directory lacks",
+    );
+    let actions = members.optional("actions", actions);
+    let unknown_subjects = members.optional("unknown_subjects", unknown_subjects);
+    CheckTerms {
+        actions: actions.unwrap_or_default(),
+        unknown_subjects: unknown_subjects.unwrap_or_default(),
+    }
+}
+
 fn owners<'j>() -> impl Field<'j, Value = BTreeMap<String, OwnerKeys>> {
     let names = Names { fault: owner_fault, schema: || schema::text(MAX_OWNER) };
     map(MAX_OWNERS, "owners", names, object(OwnerKeys::declare))
@@ -222,6 +243,14 @@ mod tests {
     }
 
     #[test]
+    fn terms_of_checks_are_written_only_if_they_are_set() {
+        for text in [r#"{"actions":"verb"}"#, r#"{"unknown_subjects":"no_roles"}"#, "{}"] {
+            let settings = read(text).expect(text);
+            assert_eq!(serde_json::to_string(&settings.checks).expect("JSON"), text);
+        }
+    }
+
+    #[test]
     fn faults_have_their_place() {
         for (text, fault) in [
             ("[]", "expected an object, not an array"),
@@ -246,6 +275,11 @@ mod tests {
                 "at `/owners/a b`: expected a name of 1 to 256 printable characters without white space",
             ),
             (r#"{"owners": {"a": {"keys": ["x"]}}}"#, "at `/owners/a/keys/0`: expected a UUID"),
+            (r#"{"actions": "verbs"}"#, "at `/actions`: expected `any` or `verb`"),
+            (
+                r#"{"unknown_subjects": true}"#,
+                "at `/unknown_subjects`: expected a string, not a boolean",
+            ),
         ] {
             assert_eq!(read(text).expect_err(text), fault);
         }

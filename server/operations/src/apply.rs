@@ -3,6 +3,7 @@
 //! [`plan()`] is a pure function of the stored content and the bundle; [`execute()`] writes what it says.
 //! [`apply_body()`] calls both for a caller, and [`apply_as_operator()`] for the operator, in one transaction.
 
+mod action_checks;
 mod after;
 mod answer;
 mod applied_record;

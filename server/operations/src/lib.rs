@@ -22,6 +22,8 @@ pub use content::{
     content_at, content_rulebook, policies, registration, resolvers, resources, revisions, roles,
     rules, tenant_content, types, webhooks,
 };
-pub use decide::{batch_checks, batch_items, checks, explained_checks, probe, recorded_checks};
+pub use decide::{
+    batch_checks, batch_items, checks, explained_checks, hints, probe, recorded_checks,
+};
 pub use people::{directory, entities, folder_data, tuples};
 pub use record::{decisions, replays};

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use chrono::{DateTime, Utc};
 use portcullis_engine::json::Member;
 use portcullis_engine::relation::RELATION;
-use portcullis_engine::request::{AttributeMap, Attributes, Roles};
+use portcullis_engine::request::{Action, AttributeMap, Attributes, Roles};
 use portcullis_engine::{
     AttributeAnswer, AttributeAnswers, Check, CheckKind, DEFAULT_DENY, Decision, Effect, Json,
     KnownEntities, OpenQuestion, Plan, Verdict, json,
@@ -170,7 +170,7 @@ impl<'r> RecordedInputs<'r> {
             subject: &self.subject,
             subject_type: None,
             resource: &self.resource,
-            action: &self.action,
+            action: self.action(),
             domain: &self.domain,
             roles: match self.is_caller {
                 true => Roles::Claimed(&[]),
@@ -182,6 +182,13 @@ impl<'r> RecordedInputs<'r> {
             relations: None,
             expected: None,
         }
+    }
+
+    /// Returns the action; a record says of an encoded verb that it stands for one that was not sent.
+    fn action(&self) -> Action<'_> {
+        let left_out =
+            self.attributes.get("request").is_some_and(|all| all.get("action").is_some());
+        Action::of((!left_out).then_some(&*self.action), &self.resource)
     }
 
     fn sent_of(&self, namespace: &str) -> AttributeMap<'_> {

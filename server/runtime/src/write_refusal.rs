@@ -19,6 +19,8 @@ pub enum WriteRefusal {
     RevisionChanged { expected: u64, current: u64 },
     /// Stored objects have or read what the types after the write do not declare.
     TypesBreak(BrokenObjects),
+    /// Stored objects name an action that the setting `actions` after the write does not allow.
+    ActionsBreak(BrokenObjects),
     /// The gates of the tenant want other outcomes of the draft in shadow.
     ShadowRequired(ShadowShortfall),
     /// With the gate `approval` nobody could change the tenant any more: there is nobody who could approve.
@@ -46,7 +48,7 @@ pub struct SeenInShadow {
     pub not_compared: u64,
 }
 
-/// Stored objects that a change of types would break.
+/// Stored objects that a change of types or settings would break.
 #[derive(Debug, Default)]
 pub struct BrokenObjects {
     /// The first of them.

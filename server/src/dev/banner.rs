@@ -89,7 +89,7 @@ fn fitting(tenants: Vec<Vec<Example>>, room: usize) -> Vec<String> {
     let most = tenants.iter().map(Vec::len).max().unwrap_or_default();
     let in_turn = (0..most).flat_map(|index| tenants.iter().filter_map(move |all| all.get(index)));
     let (mut lines, mut count) = (Vec::new(), 0);
-    for Example { name, has_other_time, answer, lines: command } in in_turn {
+    for Example { name, has_other_time, answer, lines: command, .. } in in_turn {
         let is_wide = command.iter().any(|line| line.chars().count() > WIDTH);
         if count < MAX_CHECKS && lines.len() + 1 + command.len() <= room && !is_wide {
             let decision = match answer.effect {

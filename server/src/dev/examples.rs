@@ -8,8 +8,9 @@ use axum::routing::get;
 use http::StatusCode;
 use portcullis_api::{self as api, PageLink};
 use portcullis_bundle::{Bundle, Case, SampleUser};
-use portcullis_engine::{Check, CheckBody, CheckKind};
+use portcullis_engine::{Check, CheckBody, CheckKind, Effect};
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
+use portcullis_operations::explained_checks::ExplainedCheck;
 use portcullis_runtime::app::App;
 use portcullis_runtime::min_revisions::MinRevisions;
 use url::form_urlencoded::byte_serialize;
@@ -43,6 +44,8 @@ pub(super) struct Example {
     /// Whether its case is about another time than the present.
     pub(super) has_other_time: bool,
     pub(super) answer: CheckAnswer,
+    /// The hints of a denial.
+    pub(super) hints: Vec<String>,
     /// The command.
     pub(super) lines: Vec<String>,
 }
@@ -57,12 +60,13 @@ impl Examples {
     pub(super) async fn decide(&self, bundle: &Bundle) -> anyhow::Result<Vec<Example>> {
         let mut examples = Vec::new();
         for case in shown(bundle) {
-            let answer = answer(&self.app, bundle, case).await?;
+            let (answer, hints) = answer(&self.app, bundle, case).await?;
             let name = case.name.strip_prefix("demo: ").unwrap_or(&case.name).to_owned();
             let sub = case.caller.as_deref().unwrap_or_default();
             let user = self.tenants.name_of(&bundle.tenant, sub);
             let lines = self.command(&user, &case.check.to_string());
-            examples.push(Example { name, has_other_time: case.now.is_some(), answer, lines });
+            let has_other_time = case.now.is_some();
+            examples.push(Example { name, has_other_time, answer, hints, lines });
         }
         Ok(examples)
     }
@@ -118,8 +122,11 @@ impl Examples {
                 writeln!(text, "{}", self.token_command(&name))?;
             }
             writeln!(text, "\n   Checks:")?;
-            for Example { name, answer, lines, .. } in self.decide(bundle).await? {
+            for Example { name, answer, hints, lines, .. } in self.decide(bundle).await? {
                 writeln!(text, "\n# {name}\n# answers {}", api::answer_text(answer))?;
+                for hint in hints {
+                    writeln!(text, "# hint {hint}")?;
+                }
                 writeln!(text, "{}", lines.join("\n"))?;
             }
         }
@@ -143,8 +150,12 @@ fn shown(bundle: &Bundle) -> Vec<&Case> {
     bundle.cases.iter().filter(timeless).take(UNMARKED).collect()
 }
 
-/// Returns the answer of the service to the check of `case`, from the stored rules.
-async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<CheckAnswer> {
+/// Returns the answer of the service to the check of `case`, from the stored rules, and the hints of a denial.
+async fn answer(
+    app: &App,
+    bundle: &Bundle,
+    case: &Case,
+) -> anyhow::Result<(CheckAnswer, Vec<String>)> {
     let body = CheckBody::parse(&case.check)?;
     let caller = case.caller.as_deref().and_then(|sub| bundle.user(sub));
     let caller = caller.map(|user| user.caller());
@@ -152,8 +163,14 @@ async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<Check
     let check = Check::new(body, domain, caller, app.clock.now());
     let assumed = case.relations.as_deref().unwrap_or_default();
     let options = CheckOptions::present(CheckKind::Combined, MinRevisions::default());
-    let options = CheckOptions { assumed, ..options };
-    Ok(checks::decide(app, &bundle.tenant, check, options).await?.answer)
+    let options = CheckOptions { assumed, explain: true, ..options };
+    let decided = checks::decide(app, &bundle.tenant, check, options).await?;
+    let is_denied = decided.answer.effect == Effect::Deny;
+    let messages = |explained: ExplainedCheck<'_>| {
+        explained.hints().iter().map(|hint| hint.message.clone()).collect()
+    };
+    let hints = decided.explained(messages).filter(|_| is_denied).unwrap_or_default();
+    Ok((decided.answer, hints))
 }
 
 /// Breaks JSON after commas between members and items, so that lines have at most `width` characters where possible.

@@ -45,7 +45,7 @@ pub async fn run(
         writeln!(err, "portcullis: {why}")?;
         return Ok(ExitCode::from(REFUSED));
     }
-    let answer = match &bundle? {
+    let mut answer = match &bundle? {
         Some(bundle) => {
             let now = arguments.now.unwrap_or(now);
             folder::decide(bundle, arguments.user.as_deref(), &body, arguments.explain, now)?
@@ -59,6 +59,12 @@ pub async fn run(
     };
     let decision = answer.get("decision").and_then(Value::as_str);
     let code = if decision == Some("allow") { ALLOWED } else { DENIED };
+    if arguments.json
+        && let Some(answer) = answer.as_object_mut()
+    {
+        // Hints are part of an explanation, and of what people read.
+        answer.remove("hints");
+    }
     let printed = match arguments.json {
         true => writeln!(out, "{answer}"),
         false => show::answer(&answer, out),

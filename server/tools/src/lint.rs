@@ -1,5 +1,6 @@
 //! `portcullis lint`: finds mistakes in tenant folders that are valid, but not what anybody wants.
 
+mod actions;
 mod attributes;
 mod cases;
 mod code;
@@ -82,6 +83,7 @@ pub fn findings(folder: &str, bundle: &Bundle, allowed: &[LintCode]) -> Vec<Find
     let places = Places::new(folder, bundle);
     let doubts = [
         names::doubts,
+        actions::doubts,
         attributes::doubts,
         rules::doubts,
         missed::doubts,

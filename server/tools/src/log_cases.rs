@@ -112,7 +112,10 @@ fn case_of(record: &Value, name: &str) -> Option<Value> {
     }
     attributes.retain(|_, members| members.as_object().is_some_and(|members| !members.is_empty()));
     let mut check = Map::new();
-    for member in ["subject", "resource", "action", "domain"] {
+    // An action that was not sent is recorded decoded, and is left out again.
+    let left_out = attributes.remove("request").is_some();
+    let members = ["subject", "resource", "action", "domain"];
+    for member in members.into_iter().filter(|member| !left_out || *member != "action") {
         check.insert(member.to_owned(), record[member].clone());
     }
     if !attributes.is_empty() {

@@ -7,6 +7,7 @@ use crate::decision::Matched;
 use crate::plan::Plan;
 use crate::rbac::RuleTuple;
 use crate::request::{Attributes, CheckBody};
+use crate::resolution::AttributeAnswers;
 
 /// Returns the subject, domain and action of the rule that decides about `subject`; `None` if no rule does.
 fn decides(plan: &Plan, subject: &str) -> Option<[String; 3]> {
@@ -16,7 +17,7 @@ fn decides(plan: &Plan, subject: &str) -> Option<[String; 3]> {
         subject,
         subject_type: None,
         resource: "doc:read",
-        action: "read",
+        action: Action::Plain("read"),
         domain: None,
         attributes,
     };
@@ -58,4 +59,46 @@ fn a_key_of_any_length_finds_its_rule_alone() {
     let mut left: Vec<usize> = left.collect();
     left.sort_unstable();
     assert_eq!(left, [20, 255, 256]);
+}
+
+#[test]
+fn an_action_that_was_left_out_is_found_raw_and_decoded() {
+    let resource = "doc:send%20all";
+    let rule = |id, act: &str| Rule {
+        id: Uuid::from_u128(id),
+        tuple: RuleTuple {
+            sub: act.to_owned(),
+            dom: "acme".to_owned(),
+            obj: ResourcePattern::Exact(resource.to_owned()),
+            act: act.to_owned(),
+        },
+        effect: Effect::Allow,
+    };
+    let plan = Plan::compile(resource, 1, &[rule(1, "send all"), rule(2, "send%20all")], []);
+    for (sent, subject, expected) in [
+        (None, "send all", true),
+        (None, "send%20all", true),
+        (Some("send all"), "send all", true),
+        (Some("send all"), "send%20all", false),
+        (Some("send%20all"), "send%20all", true),
+        (Some("send%20all"), "send all", false),
+    ] {
+        let action = Action::of(sent, resource);
+        let attributes = Attributes::default();
+        let (subject_type, domain, expected_effect) = (None, None, None);
+        let body = CheckBody {
+            subject,
+            subject_type,
+            resource,
+            action,
+            domain,
+            attributes,
+            expected: expected_effect,
+        };
+        let check = Check::new(body, "acme", None, DateTime::UNIX_EPOCH);
+        let is_allowed = plan.evaluate(&check).effect() == Effect::Allow;
+        assert_eq!(is_allowed, expected, "{sent:?} {subject}");
+        let explanation = plan.explain(&check, AttributeAnswers::none(), None);
+        assert_eq!(explanation.rules.len(), usize::from(expected), "{sent:?} {subject}");
+    }
 }

@@ -6,6 +6,7 @@ use super::input::{SearchCandidate, SearchInput, Searched};
 use crate::condition::{AttributePath, RequestField};
 use crate::entities::USER;
 use crate::plan::Plan;
+use crate::plan::made_texts::{MadeTexts, NO_TEXTS};
 use crate::plan::slots::{Slot, SlotValue, Symbol, Values};
 use crate::rbac::Effect;
 use crate::request::Check;
@@ -21,7 +22,7 @@ pub(super) type MatchedRuleId = (Effect, Uuid);
 pub(super) struct Known<'p, 'c> {
     plan: &'p Plan,
     input: SearchInput<'c>,
-    /// The values of the check, without `request.time`.
+    /// The values of the check, without those that are made texts.
     values: Vec<SlotValue<'c>>,
     /// The slots of the searched part.
     slots: Vec<(Slot, Part)>,
@@ -30,7 +31,8 @@ pub(super) struct Known<'p, 'c> {
     /// The searched attributes that are taken from one place alone.
     declared: Vec<(Slot, PropertySource)>,
     precedence: Precedence,
-    time: Option<Slot>,
+    /// The slots of made texts.
+    made: Vec<(RequestField, Slot)>,
     /// The deciding rule, if it is the same for every candidate.
     rule: Option<Option<MatchedRuleId>>,
     /// A value of at most this many steps fits into a run, however often the run reads it.
@@ -65,7 +67,7 @@ impl<'p, 'c> Known<'p, 'c> {
     pub(super) fn new(plan: &'p Plan, input: SearchInput<'c>) -> Self {
         let mut values = Values::new();
         let slots = &plan.whole().slots;
-        slots.read(input.check, AttributeAnswers::none(), "", &mut values);
+        slots.read(input.check, AttributeAnswers::none(), &NO_TEXTS, &mut values);
         let is_sent = |path: &AttributePath| match path {
             AttributePath::User(name) => input.check.attributes.user.has(name),
             AttributePath::Resource(name) => input.check.attributes.resource.has(name),
@@ -102,9 +104,13 @@ impl<'p, 'c> Known<'p, 'c> {
             (is_property && is_null).then_some(slot)
         });
         let absent = absent.collect();
-        let time = (0..).zip(slots.paths()).find_map(|(slot, path)| {
-            matches!(path, AttributePath::Request(RequestField::Time)).then_some(slot)
+        let made = (0..).zip(slots.paths()).filter_map(|(slot, path)| match path {
+            AttributePath::Request(field @ (RequestField::Time | RequestField::Action)) => {
+                Some((*field, slot))
+            }
+            _ => None,
         });
+        let made = made.collect();
         let rule = (input.searched == Searched::Resource).then(|| rule(plan, input.check));
         let max_steps = plan.whole().max_steps_of_value();
         let max_items = plan.whole().program.max_items_of_list(max_steps);
@@ -118,7 +124,7 @@ impl<'p, 'c> Known<'p, 'c> {
             absent,
             declared,
             precedence,
-            time,
+            made,
             rule,
             max_steps,
             max_items,
@@ -164,15 +170,19 @@ impl<'p, 'c> Known<'p, 'c> {
     }
 
     /// Fills in the values of the check.
-    pub(super) fn fill<'v>(&self, now: &'v str, values: &mut Values<'v>)
+    pub(super) fn fill<'v>(&self, texts: &'v MadeTexts, values: &mut Values<'v>)
     where
         'c: 'v,
     {
         values.clear();
         values.extend_from_slice(&self.values);
-        if let Some(time) = self.time {
-            let value = Some(AttributeValue::Text(now));
-            values[time as usize] = SlotValue { value, symbol: Symbol::NO_TEXT };
+        for (field, slot) in &self.made {
+            let text = match field {
+                RequestField::Time => texts.time(),
+                _ => texts.action(self.input.check),
+            };
+            let value = Some(AttributeValue::Text(text));
+            values[*slot as usize] = SlotValue { value, symbol: Symbol::NO_TEXT };
         }
     }
 
@@ -187,14 +197,14 @@ impl<'p, 'c> Known<'p, 'c> {
     /// Fills in the values of the check and of a candidate. Returns whether a run can afford all of them.
     pub(super) fn fill_candidate<'v>(
         &self,
-        now: &'v str,
+        texts: &'v MadeTexts,
         candidate: &'v SearchCandidate<'v>,
         values: &mut Values<'v>,
     ) -> bool
     where
         'c: 'v,
     {
-        self.fill(now, values);
+        self.fill(texts, values);
         let slots = &self.plan.whole().slots;
         let subject = self.input.searched == Searched::Subject;
         let wins = self.precedence == Precedence::Directory;

@@ -4,7 +4,7 @@ use portcullis_engine::fields::within;
 use portcullis_engine::flat_attributes::{FlatAttributes, FlatRange};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT};
-use portcullis_engine::request::{AttributeMap, Attributes};
+use portcullis_engine::request::{Action, AttributeMap, Attributes};
 use portcullis_engine::{CheckBody, Invalid};
 
 use super::entity::Parts;
@@ -109,7 +109,7 @@ impl<'a> Question<'a> {
             subject: names.text(self.principal),
             subject_type: Some(subject.kind()),
             resource: names.text(self.resource),
-            action: action.id(),
+            action: Action::Plain(action.id()),
             domain: context.domain,
             attributes: Attributes {
                 user: map(subject.attributes),

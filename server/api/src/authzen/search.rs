@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use percent_encoding::percent_decode_str;
+use portcullis_engine::action::{Action, decoded};
 use portcullis_engine::search::Searched;
 use portcullis_http::body::JsonBody;
 use portcullis_http::callers::SearchRequester;
@@ -195,7 +195,7 @@ async fn find_entities(
         subject: &body.principal,
         subject_type: Some(body.subject.kind()),
         resource: &body.resource_name,
-        action: body.action(),
+        action: Action::Plain(body.action()),
         domain: body.domain(),
         attributes: body.attributes(),
         claims: Claims::Replaced(body.attributes_with(&types)),
@@ -229,7 +229,7 @@ async fn find_actions(
         subject: &body.principal,
         subject_type: Some(body.subject.kind()),
         resource_type: &body.resource_name,
-        action_of: decoded,
+        action_of: name_of,
         domain: body.domain(),
         attributes: body.attributes(),
         page: body.page,
@@ -239,14 +239,14 @@ async fn find_actions(
     };
     let page = search_actions(app, caller, &question, mark).await?;
     caller.count_candidates(app, page.looked_at);
-    let conditional = page.conditional.iter().map(|open| decoded(&open.id)).collect();
+    let conditional = page.conditional.iter().map(|open| name_of(&open.id)).collect();
     let answer = ActionsAnswer {
         page: PageAnswer { next_token: page.next.unwrap_or_default(), count: page.found.len() },
         context: SearchContext::new(conditional),
         results: page
             .found
             .into_iter()
-            .map(|found| ActionName { name: decoded(&found.id) })
+            .map(|found| ActionName { name: name_of(&found.id) })
             .collect(),
     };
     let entities = entities_header(page.entities_revision);
@@ -254,6 +254,6 @@ async fn find_actions(
 }
 
 /// Returns the name of the action that stands percent-encoded in a resource.
-fn decoded(verb: &str) -> String {
-    percent_decode_str(verb).decode_utf8_lossy().into_owned()
+fn name_of(verb: &str) -> String {
+    decoded(verb).into_owned()
 }

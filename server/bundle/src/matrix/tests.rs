@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use portcullis_engine::request::{Attributes, Roles};
+use portcullis_engine::request::{Action, Attributes, Roles};
 use portcullis_engine::{
     Check, Effect, Plan, Policy, ResourcePattern, RoleInclusions, Rule, RuleTuple, expression,
 };
@@ -381,7 +381,7 @@ fn decision(plan: &Plan, role: &str, domain: &str, action: &str) -> Effect {
         subject: "nobody",
         subject_type: None,
         resource: "",
-        action,
+        action: Action::Plain(action),
         domain,
         roles: Roles::Claimed(&roles),
         attributes: Attributes::default(),

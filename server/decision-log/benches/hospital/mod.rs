@@ -1,7 +1,7 @@
 //! Records of checks of the sample hospital.
 
 use portcullis_decision_log::{RecordedCaller, RecordedDecision};
-use portcullis_engine::request::{AttributeMap, Attributes};
+use portcullis_engine::request::{Action, AttributeMap, Attributes};
 use portcullis_engine::{Effect, Json, MatchedRuleId};
 use portcullis_model::Timestamp;
 use portcullis_model::decision::{CallerKind, Via};
@@ -52,7 +52,7 @@ pub(crate) fn decision<'a>(
         subject,
         domain: "hospital",
         resource,
-        action: "read",
+        action: Action::Plain("read"),
         attributes,
         reads: &|_, _| true,
         token: None,

@@ -21,7 +21,9 @@ pub(super) fn status(refusal: &WriteRefusal) -> (StatusCode, &'static str) {
         WriteRefusal::DeleteLimit { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "DELETE_LIMIT"),
         WriteRefusal::PlanStale => (StatusCode::CONFLICT, "PLAN_STALE"),
         WriteRefusal::RevisionChanged { .. } => (StatusCode::CONFLICT, "REVISION_CHANGED"),
-        WriteRefusal::TypesBreak(_) => (StatusCode::CONFLICT, "CONFLICT"),
+        WriteRefusal::TypesBreak(_) | WriteRefusal::ActionsBreak(_) => {
+            (StatusCode::CONFLICT, "CONFLICT")
+        }
         WriteRefusal::ShadowRequired(_) => (StatusCode::CONFLICT, "SHADOW_REQUIRED"),
         WriteRefusal::ApprovalImpossible => (StatusCode::CONFLICT, "APPROVAL_IMPOSSIBLE"),
     }
@@ -70,21 +72,30 @@ pub(super) fn message(refusal: &WriteRefusal) -> String {
         WriteRefusal::RevisionChanged { expected, current } => {
             format!("the tenant has the revision {current}, not {expected}; make a new plan")
         }
-        WriteRefusal::TypesBreak(BrokenObjects { first, count }) => {
-            let example = first.first().map(|first| {
-                format!(", such as the {} `{}`: {}", first.kind, first.name, first.message)
-            });
-            format!(
-                "{count} stored objects have or read what these types do not declare{}; change them first, or declare it",
-                example.unwrap_or_default()
-            )
-        }
+        WriteRefusal::TypesBreak(broken) => format!(
+            "{} stored objects have or read what these types do not declare{}; change them first, or declare it",
+            broken.count,
+            example(broken)
+        ),
+        WriteRefusal::ActionsBreak(broken) => format!(
+            "{} stored objects name another action than the verb of their resource{}; change them first",
+            broken.count,
+            example(broken)
+        ),
         WriteRefusal::ShadowRequired(shortfall) => shadow_message(shortfall),
         WriteRefusal::ApprovalImpossible => format!(
             "with `gates.approval` no change could be made any more: nobody could approve one. It needs {APPROVER}; let \
              bearer tokens of managers be accepted first"
         ),
     }
+}
+
+/// Returns the first broken object, as the end of a part of a sentence.
+fn example(broken: &BrokenObjects) -> String {
+    let example = broken.first.first();
+    let shown =
+        |one: &BrokenObject| format!(", such as the {} `{}`: {}", one.kind, one.name, one.message);
+    example.map(shown).unwrap_or_default()
 }
 
 /// Returns the facts for a program.
@@ -100,7 +111,8 @@ pub(super) fn details(refusal: &WriteRefusal) -> Value {
         WriteRefusal::RevisionChanged { expected, current } => {
             json!({"expected": expected, "revision": current})
         }
-        WriteRefusal::TypesBreak(BrokenObjects { first, count }) => {
+        WriteRefusal::TypesBreak(BrokenObjects { first, count })
+        | WriteRefusal::ActionsBreak(BrokenObjects { first, count }) => {
             let shown = |one: &BrokenObject| json!({"kind": one.kind, "name": one.name, "message": one.message});
             json!({"broken": first.iter().map(shown).collect::<Vec<_>>(), "count": count})
         }

@@ -240,6 +240,8 @@ fn settings_fields(old: &TenantSettings, new: &TenantSettings) -> Vec<FieldChang
         "/owners",
         "/directory_wins",
         "/audit_values",
+        "/actions",
+        "/unknown_subjects",
         "/decision_log/mode",
         "/decision_log/allows",
         "/decision_log/keep",

@@ -22,6 +22,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
+use crate::decide::action_terms::must_take_action;
 use crate::decide::live_questions::LiveQuestion;
 use crate::decide::open_scope::open_scope;
 use crate::people::directory::NeededEntities;
@@ -98,6 +99,7 @@ pub async fn filter(
     let cached = app.plans.find(tenant, check.resource, at_least).await?;
     let plan = cached.plan();
     let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
+    must_take_action(plan, &check, "")?;
     let question = LiveQuestion::combined(plan, &entities, check);
     let completed = question.completed();
     let mut filter = plan.filter(&completed, &AttributeAnswers::default(), &request.rows);

@@ -3,10 +3,10 @@
 use chrono::DateTime;
 use portcullis_auth::CheckCaller;
 use portcullis_bundle::matrix::cell_decision;
+use portcullis_engine::action::verb_of;
 use portcullis_engine::matrix::{MatrixCell, PlanMatrix};
 use portcullis_engine::relation::relation_of_subject;
-use portcullis_engine::request::{Attributes, Caller, Roles};
-use portcullis_engine::resource::split_resource;
+use portcullis_engine::request::{Action, Attributes, Caller, Roles};
 use portcullis_engine::{Check, Invalid, Plan, Supply};
 use portcullis_model::apply::CellDecision;
 use portcullis_model::matrix::{MAX_CELLS, MAX_COLUMNS, MatrixRequest, MatrixSubject};
@@ -253,7 +253,7 @@ impl MatrixQuestion<'_> {
         plan: &Plan,
         entities: &NeededEntities,
     ) -> Result<Vec<MatrixAnswerCell>, OperationError> {
-        let verb = [split_resource(resource).map_or("", |(_, verb)| verb).to_owned()];
+        let verb = [verb_of(resource).to_owned()];
         let actions = self.actions.as_deref().unwrap_or(&verb);
         let mut shared = PlanMatrix::new(plan, Attributes::default());
         let (mut cells, mut evaluations, mut bytes) = (Vec::new(), MAX_EVALUATIONS, MAX_BYTES);
@@ -288,7 +288,7 @@ impl MatrixQuestion<'_> {
             subject: row.subject.as_deref().unwrap_or_default(),
             subject_type: None,
             resource: of.resource,
-            action: of.action,
+            action: Action::Plain(of.action),
             domain: &self.domain,
             roles: match &row.roles {
                 RowRoles::Sent(_) => Roles::Listed(&sent),

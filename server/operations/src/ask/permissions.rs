@@ -1,10 +1,10 @@
 //! The permissions of a subject on registered resources (`docs/semantics.md`, section 15.1).
 
 use portcullis_auth::CheckCaller;
+use portcullis_engine::action::Action;
 use portcullis_engine::filter::RowAttributes;
 use portcullis_engine::matrix::Outcome;
 use portcullis_engine::relation::{RELATION, RelationTarget};
-use portcullis_engine::resource::split_resource;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Invalid, Plan};
 use portcullis_model::page::{Listed, MAX_PAGE_BYTES, Page};
 use portcullis_model::permissions::PermissionsRequest;
@@ -84,13 +84,12 @@ pub async fn list(
     tx.end().await?;
     let now = app.clock.now();
     let decide = |resource: &str, plan: &Plan, entities: &NeededEntities| {
-        let action = split_resource(resource).map_or("", |(_, verb)| verb);
         let attributes = request.attributes;
         let body = CheckBody {
             subject,
             subject_type: None,
             resource,
-            action,
+            action: Action::of(None, resource),
             domain: None,
             attributes,
             expected: None,
@@ -148,7 +147,7 @@ fn decide(
     };
     Ok(ResourcePermission {
         resource: check.resource.to_owned(),
-        action: check.action.to_owned(),
+        action: check.action.text().into_owned(),
         decision,
         depends_on: filter.reads().iter().map(ToString::to_string).collect(),
         is_volatile: plan.is_volatile(),

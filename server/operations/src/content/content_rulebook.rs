@@ -55,7 +55,8 @@ pub fn rulebook(content: &TenantContent, has_entities: bool) -> Rulebook {
     };
     let directory = has_entities.then_some(first);
     let sources = sources(&content.types);
-    let facts = TenantFacts { directory, sources, ..(**rulebook.facts()).clone() };
+    let terms = content.settings.checks;
+    let facts = TenantFacts { directory, sources, terms, ..(**rulebook.facts()).clone() };
     let resolvers = content.resolvers.iter();
     let resolvers = resolvers.map(|one| (one.manifest.namespace.clone(), one.reference()));
     rulebook.with_facts(facts).with_resolvers(resolvers.collect())

@@ -12,6 +12,7 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::{StoreError, Tx, rules};
 use uuid::Uuid;
 
+use super::stored_settings;
 use super::types;
 use super::warnings;
 use crate::changes::gated_writes;
@@ -33,6 +34,7 @@ pub async fn create(
     let change = async |tx: &mut Tx, by: &Authorship| {
         let record = rule.clone().into_record(app.ids.next(by.at), RuleOrigin::Explicit, by);
         check_subject(tx, &record.tuple).await?;
+        check_action(tx, &record.tuple).await?;
         if !rules::insert(tx, &record).await? {
             return Err(conflict(&record));
         }
@@ -84,6 +86,7 @@ pub async fn update(
         }
         if differs(&old, &record) {
             check_subject(tx, &record.tuple).await?;
+            check_action(tx, &record.tuple).await?;
             record.updated_by = Some(by.actor.clone());
             record.updated_at = Some(by.at);
             if !rules::update(tx, &old, &record, by).await? {
@@ -125,6 +128,16 @@ fn must_match(caller: &Manager, domain: &str) -> Result<(), OperationError> {
          whose admin-domain claim names `{domain}` writes its rules with the header `X-Domain: {domain}`"
     );
     Err(Invalid::expected("/dom", expected).into())
+}
+
+/// Refuses an action that no check of the rule's resource may have. It runs in the transaction that writes the rule, so that
+/// the setting does not change in between.
+async fn check_action(tx: &mut Tx, rule: &RuleTuple) -> Result<(), OperationError> {
+    let terms = stored_settings::settings(tx).await?.checks;
+    match terms.actions.fault_of_rule(rule) {
+        Some(expected) => Err(Invalid::expected("/act", expected).into()),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a subject that is marked as a relation and that the types of the tenant do not have. It runs in the transaction

@@ -22,7 +22,7 @@ mod relations;
 pub(crate) use compiled::compiled;
 
 pub(crate) use broken::{Breaking, broken_cases, broken_policies, check_entities};
-pub(crate) use broken_objects::must_be_none;
+pub(crate) use broken_objects::{must_be_none, note};
 pub(crate) use relations::{
     broken_namespace, broken_subjects, broken_tuples, schema, stored_schema,
 };

@@ -10,7 +10,8 @@ use portcullis_auth::CheckCaller;
 use portcullis_decision_log::BatchTexts;
 use portcullis_engine::batch::BatchSemantic;
 use portcullis_engine::{
-    AttributeRequest, Check, CheckKind, Decision, Effect, Judged, MatchedRuleId, Verdict,
+    ActionTerms, AttributeRequest, Check, CheckKind, Decision, Effect, Invalid, Judged,
+    MatchedRuleId, Verdict,
 };
 use portcullis_limits::{MemoryAccount, MemoryCharge, Spent};
 use portcullis_model::event::Event;
@@ -22,6 +23,7 @@ use portcullis_runtime::min_revisions::MinRevisions;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use super::action_terms::must_take_action;
 use super::batch_items::BatchItems;
 use super::common_plans::{self, CommonPlans};
 use super::live_questions::{LiveQuestion, count_overridden, decide_related, look_up_inputs};
@@ -190,6 +192,24 @@ impl<'b> BatchedChecks<'b> {
     }
 }
 
+/// Refuses a batch with an action that its tenant does not let the check have.
+fn must_take_actions(
+    checks: BatchedChecks<'_>,
+    plans: &CommonPlans,
+    plan_of: &[u32],
+) -> Result<(), Invalid> {
+    let terms = plans.plans.iter().filter_map(|plan| plan.plan().facts()).map(|facts| facts.terms);
+    if terms.into_iter().all(|terms| terms.actions == ActionTerms::Any) {
+        return Ok(());
+    }
+    for (index, number) in plan_of.iter().enumerate() {
+        if let (Some(plan), Some(check)) = (plans.plans.get(*number as usize), checks.get(index)) {
+            must_take_action(plan.plan(), &check, &format!("/checks/{index}"))?;
+        }
+    }
+    Ok(())
+}
+
 /// A check that resolvers must answer first.
 struct OpenItem<'i> {
     index: usize,
@@ -226,6 +246,7 @@ impl<'b> Batch<'b> {
         let plans = common_plans::find(&app.plans, tenant, &resources, at_least).await?;
         let each = plans.plans.iter().map(|plan| plan.plan());
         let entities = NeededEntities::load_for(app, tenant, each, CheckKind::Combined).await?;
+        must_take_actions(checks, &plans, &plan_of)?;
         app.webhooks.prepare(tenant).await;
         let subscribes = app.webhooks.subscribes_to_denials(tenant);
         let texts = BatchTexts::default();

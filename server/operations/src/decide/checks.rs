@@ -2,9 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
-use portcullis_engine::{
-    Check, CheckBody, CheckKind, Effect, Judged, MatchedRuleId, ResourcePattern,
-};
+use portcullis_engine::{Check, CheckBody, CheckKind, Effect, Judged, MatchedRuleId};
 use portcullis_model::event::Event;
 use portcullis_model::relation::NewTuple;
 use portcullis_model::resource::doubt_about_resource;
@@ -13,12 +11,14 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::min_revisions::MinRevisions;
 use portcullis_runtime::plans::{PlanError, is_lost};
-use portcullis_storage::{plan_records, resources};
 use portcullis_traces::enter;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use super::action_terms::{must_take_action, takes_action};
 use super::explained_checks::{Evidence, ExplainedCheck, explained_relations};
+use super::hints::hints;
+use super::live_hints::KnownOfTenant;
 use super::live_questions::{self, LiveQuestion, count_overridden};
 use super::open_scope::open_scope;
 use super::past_plans::PastRules;
@@ -26,9 +26,6 @@ use super::plan_source::PlanSource;
 use super::recorded_checks::{Made, RecordedRequest};
 use super::recording::{self, Recording};
 use crate::people::directory::NeededEntities;
-
-/// The most registered names that an unregistered resource is compared with: a few milliseconds.
-const MAX_COMPARED: u32 = 5_000;
 
 /// The parts of a check that are not in its body.
 #[derive(Clone, Copy, Debug)]
@@ -78,13 +75,15 @@ pub struct DecidedCheck<'c> {
 impl DecidedCheck<'_> {
     /// Calls `use_it` with the explanation, which borrows everything; returns `None` if the check was not to be explained.
     pub fn explained<T>(&self, use_it: impl FnOnce(ExplainedCheck<'_>) -> T) -> Option<T> {
-        let Evidence { cached, entities, answers, asked, relations } = self.evidence.as_ref()?;
+        let Evidence { cached, entities, answers, asked, relations, known } =
+            self.evidence.as_ref()?;
         let question = LiveQuestion::combined(cached.plan(), entities, self.check);
         let (check, MatchedRuleId(rule_id)) = (question.completed(), self.answer.matched_rule_id);
         let explanation = question.plan.explain(&check, answers, rule_id);
         let is_denied = self.answer.effect == Effect::Deny;
         let changes = is_denied.then(|| question.plan.would_allow(&check, answers));
-        let explained = ExplainedCheck::new(explanation, relations, changes);
+        let hints = hints(&known.facts(), question.plan, &self.check, &explanation);
+        let explained = ExplainedCheck::new(explanation, relations, changes).with_hints(hints);
         Some(use_it(explained.of_service(self.answer.revision, &asked.reports)))
     }
 }
@@ -143,26 +142,18 @@ pub async fn check<'c>(
     }
     app.metrics.checks.decided(options.kind, decided.answer.effect, began.elapsed());
     let is_present = options.at_revision.is_none();
-    if options.explain && is_present && decided.answer.matched_rule_id.0.is_none() {
-        decided.answer.reason += &doubt_about(app, tenant, check.resource).await?;
+    if let Some(evidence) = decided.evidence.as_ref().filter(|_| is_present)
+        && decided.answer.matched_rule_id.0.is_none()
+    {
+        let names = evidence.known.names();
+        let registered = names.registered.iter().map(String::as_str);
+        decided.answer.reason += &doubt_about_resource(check.resource, names.is_named, registered);
     }
     // An explanation is a question of a manager. Nobody was refused anything.
     if !options.explain {
         record_denial(app, tenant, &decided).await;
     }
     Ok(decided)
-}
-
-/// Returns the end of the reason of a denial by default (`docs/semantics.md`, section 2.8).
-async fn doubt_about(app: &App, tenant: &str, resource: &str) -> Result<String, OperationError> {
-    let mut tx = app.store.begin_read(tenant).await?;
-    let exact = ResourcePattern::Exact(resource.to_owned());
-    let is_known = resources::matches(&mut tx, &exact).await?
-        || plan_records::name_resource(&mut tx, resource).await?;
-    let compared = if is_known { 0 } else { MAX_COMPARED };
-    let names = resources::names(&mut tx, compared).await?;
-    tx.end().await?;
-    Ok(doubt_about_resource(resource, is_known, names.iter().map(String::as_str)))
 }
 
 /// Decides `check` in `tenant` and records nothing.
@@ -210,6 +201,7 @@ async fn decide_with_any_plan<'c>(
         let plans = PlanSource::new(app, past.as_ref());
         plans.find(tenant, check.resource, options.at_least.rules).await?
     };
+    must_take_action(cached.plan(), &check, "")?;
     app.webhooks.prepare(tenant).await;
     let entities = match options.assumed {
         [] => NeededEntities::load(app, tenant, cached.plan(), options.kind).await?,
@@ -227,7 +219,8 @@ async fn decide_with_any_plan<'c>(
     if options.explain {
         let relations = explained_relations((app, tenant), &question, options.assumed).await?;
         let answers = question.into_answers();
-        decided.evidence = Some(Evidence { cached, entities, answers, asked, relations });
+        let known = KnownOfTenant::read((app, tenant), cached.plan(), &check).await?;
+        decided.evidence = Some(Evidence { cached, entities, answers, asked, relations, known });
     }
     Ok((decided, recording))
 }
@@ -246,6 +239,9 @@ fn decide_with_hot_plan(
     };
     // The slower path says so.
     if is_lost(options.at_least.rules, cached.revision()) {
+        return Ok(None);
+    }
+    if !takes_action(cached.plan(), check) {
         return Ok(None);
     }
     let Some(entities) = NeededEntities::ready(app, tenant, cached.plan(), options.kind)? else {

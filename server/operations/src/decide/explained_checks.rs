@@ -8,6 +8,7 @@ use portcullis_engine::{
     AttributeAnswers, ChangeSet, Counterfactuals, ExplainedPolicy, ExplainedRule, Explanation,
 };
 use portcullis_fairness::run_in_place;
+use portcullis_model::hint::Hint;
 use portcullis_model::relation::NewTuple;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::{Asked, Report};
@@ -17,6 +18,7 @@ use portcullis_runtime::plans::PlanError;
 use portcullis_storage::relations::{TupleKey, sources};
 use serde::Serialize;
 
+use super::live_hints::KnownOfTenant;
 use super::live_questions::LiveQuestion;
 use crate::people::directory::{
     AttributeWithRelation, ExplainedEdge, ExplainedRelation, NeededEntities, REQUEST,
@@ -40,6 +42,7 @@ pub struct Evidence {
     pub(crate) asked: Asked,
     /// The relations that the decision could read.
     pub(crate) relations: ExplainedRelations,
+    pub(crate) known: KnownOfTenant,
 }
 
 /// Everything that was looked at for a decision.
@@ -59,6 +62,9 @@ pub struct ExplainedCheck<'e> {
     would_allow: Option<Vec<ChangeSet>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     would_allow_complete: Option<bool>,
+    /// `None` for a recorded decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hints: Option<Vec<Hint>>,
 }
 
 impl<'e> ExplainedCheck<'e> {
@@ -81,7 +87,19 @@ impl<'e> ExplainedCheck<'e> {
             resolvers: None,
             would_allow_complete: changes.as_ref().map(|changes| changes.is_complete),
             would_allow: changes.map(|changes| changes.sets),
+            hints: None,
         }
+    }
+
+    /// Returns the explanation with hints.
+    #[must_use]
+    pub fn with_hints(self, hints: Vec<Hint>) -> Self {
+        Self { hints: Some(hints), ..self }
+    }
+
+    /// Returns the hints.
+    pub fn hints(&self) -> &[Hint] {
+        self.hints.as_deref().unwrap_or_default()
     }
 
     /// Returns the explanation with the revision of the rules, and with what resolvers reported.

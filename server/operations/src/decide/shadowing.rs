@@ -107,7 +107,8 @@ impl ShadowDecision {
             note(app, &self.shadow, ShadowOutcome::Same);
             return;
         };
-        let (resource, action) = (made.question.sent.resource, made.question.sent.action);
+        let resource = made.question.sent.resource;
+        let action = &*made.question.sent.action.text();
         let change = *change;
         let outcome = match change {
             ReplayChange::AllowToDeny => ShadowOutcome::AllowToDeny,

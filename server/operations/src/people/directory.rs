@@ -2,7 +2,7 @@
 
 mod explained;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use portcullis_directory::{Graph, PlannedRows, RelationWork, RelationsOfRows, resource_of};
 use portcullis_engine::entities::EntityTable;
@@ -20,6 +20,9 @@ use portcullis_runtime::plans::PlanError;
 
 pub use explained::{AttributeWithRelation, ExplainedRelation};
 pub(crate) use explained::{ExplainedEdge, REQUEST};
+
+/// The directory of a tenant that never had an entity.
+static NOBODY: LazyLock<EntityTable> = LazyLock::new(EntityTable::default);
 
 /// Returns whether a check of this kind by `plan` needs the entities or relations of the tenant.
 fn needs_entities(plan: &Plan, kind: CheckKind) -> bool {
@@ -247,6 +250,8 @@ impl Facts for NeededEntities {
     fn known(&self, sent: &Check<'_>, needs: DirectoryNeeds) -> KnownEntities<'_> {
         match self {
             Self::Loaded(loaded) => KnownEntities::find(&loaded.table, sent, needs),
+            // Nobody is known to a tenant without a directory.
+            Self::Unneeded if needs.withholds_roles => KnownEntities::find(&NOBODY, sent, needs),
             Self::Unneeded => KnownEntities::default(),
         }
     }

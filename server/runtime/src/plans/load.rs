@@ -136,9 +136,10 @@ async fn read_whole(
 
 /// Returns the facts as plans have them, and the resolvers by namespace.
 pub(super) fn facts_of(stored: StoredFacts) -> (TenantFacts, Resolvers) {
-    let StoredFacts { resolvers, directory, roles, sources, relations, recording } = stored;
+    let StoredFacts { resolvers, directory, roles, sources, relations, recording, terms } = stored;
     let inclusions = RoleInclusions::new(roles);
-    (TenantFacts { directory, inclusions, sources, relations, recording }, resolvers)
+    let facts = TenantFacts { directory, inclusions, sources, relations, recording, terms };
+    (facts, resolvers)
 }
 
 /// Reads stored rules, on a second thread while the database reads the policies, if they are many.

@@ -1,11 +1,12 @@
 //! The records of a tenant as plans need them: the columns that no plan reads take time to read, too.
 
 use std::collections::{BTreeSet, HashMap};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use portcullis_engine::{
-    Effect, Format, Json, Policy, Precedence, PropertySources, ResolverRef, ResourcePattern, Rule,
-    RuleTuple,
+    CheckTerms, Effect, Format, Json, Policy, Precedence, PropertySources, ResolverRef,
+    ResourcePattern, Rule, RuleTuple,
 };
 use uuid::Uuid;
 
@@ -212,12 +213,14 @@ pub struct StoredFacts {
     pub relations: Option<Arc<str>>,
     /// The tenant's own settings for the records of its decisions, as JSON; `None` if it has none.
     pub recording: Option<Arc<str>>,
+    /// The tenant's settings about checks.
+    pub terms: CheckTerms,
 }
 
 /// The statement that reads the facts about a tenant. `$resolver` writes the id and version of a resolver, `$recording` the
-/// settings for the records of decisions.
+/// settings for the records of decisions, `$actions` and `$unknown` the settings about checks.
 macro_rules! facts {
-    ($resolver:literal, $recording:literal) => {
+    ($resolver:literal, $recording:literal, $actions:literal, $unknown:literal) => {
         concat!(
             "SELECT entities_revision, directory_wins, \
             (SELECT string_agg(octet_length(name) || ':' || name \
@@ -231,6 +234,10 @@ macro_rules! facts {
             $resolver,
             ", '') FROM resolvers WHERE tenant_id = $1), (SELECT ",
             $recording,
+            " FROM tenant_settings WHERE tenant_id = $1), (SELECT ",
+            $actions,
+            " FROM tenant_settings WHERE tenant_id = $1), (SELECT ",
+            $unknown,
             " FROM tenant_settings WHERE tenant_id = $1) FROM tenants WHERE id = $1"
         )
     };
@@ -240,21 +247,27 @@ macro_rules! facts {
 pub(crate) const FACTS: Statements = Statements {
     sqlite: facts!(
         "'32:' || hex(id) || length(version) || ':' || version",
-        "json_extract(settings, '$.decision_log')"
+        "json_extract(settings, '$.decision_log')",
+        "json_extract(settings, '$.actions')",
+        "json_extract(settings, '$.unknown_subjects')"
     ),
     postgres: facts!(
         "'36:' || id || length(CAST(version AS TEXT)) || ':' || version",
-        "CAST(CAST(settings AS JSON) -> 'decision_log' AS TEXT)"
+        "CAST(CAST(settings AS JSON) -> 'decision_log' AS TEXT)",
+        "CAST(settings AS JSON) ->> 'actions'",
+        "CAST(settings AS JSON) ->> 'unknown_subjects'"
     ),
 };
 
 /// Reads the facts about the tenant by one statement: most loads are small, and each statement is a round trip.
 pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     type Text = Option<String>;
-    type Row = (i64, bool, Text, Text, Text, Text, Text);
+    type Row = (i64, bool, Text, Text, Text, Text, Text, Text, Text);
     let sql = tx.statement(&FACTS);
     let row = fetch_optional!(tx, Row, sql, &tx.tenant)?;
-    let Some((entities, wins, roles, types, relations, resolvers, recording)) = row else {
+    let Some((entities, wins, roles, types, relations, resolvers, recording, actions, unknown)) =
+        row
+    else {
         return Ok(StoredFacts::default());
     };
     let roles = Records::from(roles);
@@ -275,7 +288,13 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     let resolvers = resolvers.into_iter().collect();
     let relations = relations_of(relations)?;
     let recording = recording.map(Arc::from);
-    Ok(StoredFacts { resolvers, directory, roles, sources, relations, recording })
+    let terms = CheckTerms { actions: term(actions), unknown_subjects: term(unknown) };
+    Ok(StoredFacts { resolvers, directory, roles, sources, relations, recording, terms })
+}
+
+/// Returns a setting about checks; the default if the tenant has none, or one that only a later version knows.
+fn term<T: FromStr + Default>(stored: Option<String>) -> T {
+    stored.and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
 /// Returns the relations of all types as one text, in the order of the names of types; `None` if no type has any.

@@ -51,9 +51,12 @@ pub async fn store(
     let before = old.as_ref().map_or(0, String::len);
     tx.count(Quota::StoredBytes, number(settings.len()) - number(before));
     tx.touch_guards();
-    if decision_log(old.as_deref()) != decision_log(Some(settings)) {
-        // Plans know it, so that a check obeys it from the next one on.
+    let changes = |name| member(old.as_deref(), name) != member(Some(settings), name);
+    if ["decision_log", "actions", "unknown_subjects"].into_iter().any(changes) {
+        // Plans know them, so that a check obeys them from the next one on.
         tx.touch([ResourcePattern::Any.into()]);
+    }
+    if changes("decision_log") {
         decision_files::keep(tx, keep(Some(settings))).await?;
     }
     let (tenant, new) = (tx.tenant.clone(), Some(settings.to_owned()));
@@ -85,15 +88,15 @@ pub async fn store_directory_wins(tx: &mut Tx, wins: bool) -> Result<(), StoreEr
 
 /// Returns for how many milliseconds records of decisions are kept.
 fn keep(settings: Option<&str>) -> i64 {
-    let own = decision_log(settings);
+    let own = member(settings, "decision_log");
     let keep = own.as_ref().and_then(|own| own.get("keep")?.as_str().and_then(Keep::parse));
     number(keep.unwrap_or_default().duration().as_millis())
 }
 
-/// Returns the member `decision_log` of settings.
-fn decision_log(settings: Option<&str>) -> Option<Value> {
+/// Returns a member of settings.
+fn member(settings: Option<&str>, name: &str) -> Option<Value> {
     let mut settings: Value = serde_json::from_str(settings?).ok()?;
-    settings.get_mut("decision_log").map(Value::take)
+    settings.get_mut(name).map(Value::take)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use portcullis_engine::{Plan, TenantFacts};
+use portcullis_engine::{CheckTerms, Plan, TenantFacts};
 use tempfile::TempDir;
 
 use crate::bench::tenant::Tenant;
@@ -88,6 +88,7 @@ impl Source {
             sources: stored.sources,
             relations: stored.relations,
             recording: None,
+            terms: CheckTerms::default(),
         };
         tx.end().await?;
         let mut tenant = Tenant::new(id, domain, rules, policies, None);

@@ -18,12 +18,13 @@ const KINDS: [&str; 4] = ["user", "resource", "action", "context"];
 
 /// The arguments of `portcullis check`.
 #[derive(Debug, clap::Args)]
+#[command(allow_missing_positional = true)]
 #[command(group(clap::ArgGroup::new("timed").args(["dir", "explain"]).multiple(true)))]
 pub struct CheckArguments {
     /// The subject, such as `alice`.
     pub(super) subject: String,
-    /// The action, such as `read`.
-    pub(super) action: String,
+    /// The action, such as `read` [default: the verb of the resource].
+    pub(super) action: Option<String>,
     /// The resource with its verb, such as `document:read`.
     pub(super) resource: String,
     /// The service to ask.
@@ -80,11 +81,9 @@ impl CheckArguments {
 
     /// Returns the body of `POST /api/v1/check`. It may be invalid: [`portcullis_engine::CheckBody`] judges it.
     pub(super) fn body(&self) -> Json<'static> {
-        let mut members = vec![
-            member("subject", text(&self.subject)),
-            member("resource", text(&self.resource)),
-            member("action", text(&self.action)),
-        ];
+        let mut members =
+            vec![member("subject", text(&self.subject)), member("resource", text(&self.resource))];
+        members.extend(self.action.as_deref().map(|action| member("action", text(action))));
         members.extend(self.domain.as_deref().map(|domain| member("domain", text(domain))));
         let kinds = KINDS.map(|kind| (kind, self.for_kind(kind)));
         let kinds = kinds.into_iter().filter(|(_, attributes)| !attributes.is_empty());

@@ -1,12 +1,22 @@
 //! Decides a check with the files of a tenant folder.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
-use portcullis_bundle::{Bundle, FolderFacts, FolderQuestion, SampleUser, look_up};
-use portcullis_engine::{Check, CheckBody, Decision, Effect, Json, Judged, ResourcePattern};
+use portcullis_bundle::{Bundle, FolderFacts, FolderQuestion, SampleUser, explained, look_up};
+use portcullis_engine::resource::object_of;
+use portcullis_engine::{
+    Check, CheckBody, Decision, Effect, Explanation, Invalid, Json, Judged, Plan, ResourcePattern,
+    TenantFacts,
+};
+use portcullis_model::hint::Hint;
 use portcullis_model::resource::doubt_about_resource;
+use portcullis_model::types::{NewType, declared_types};
 use portcullis_operations::directory::ExplainedRelation;
 use portcullis_operations::explained_checks::{ExplainedCheck, ExplainedRelations};
+use portcullis_operations::hints::{HintFacts, hints, inputs_of_relations};
 use serde_json::{Value, json};
 
 /// Returns the answer as the service would give it, with the name of what decided in place of its id.
@@ -23,8 +33,13 @@ pub(super) fn decide(
     let body = CheckBody::parse(body)?;
     let caller = caller(bundle, user, body.subject)?;
     let domain = body.domain.unwrap_or(&bundle.tenant);
-    let plan = bundle.rulebook.plan(body.resource);
+    let terms = bundle.settings.checks;
+    let facts = TenantFacts { terms, ..(**bundle.rulebook.facts()).clone() };
+    let plan = bundle.rulebook.plan(body.resource).with_facts(Arc::new(facts));
     let sent = Check::new(body, domain, caller.map(SampleUser::caller), now);
+    if let Some(expected) = terms.actions.fault_of_check(sent.action, sent.resource) {
+        return Err(Invalid::expected("/action", expected).into());
+    }
     let facts = FolderFacts { rulebook: &bundle.rulebook, tuples: Some(&[]) };
     let mut question = FolderQuestion::combined(&plan, &facts, sent);
     let decision = match question.judge()? {
@@ -42,13 +57,19 @@ pub(super) fn decide(
         "reason": reason,
     });
     if explain {
-        answer["explanation"] = explanation(&mut question, &decision)?;
+        answer["explanation"] = explanation(bundle, &mut question, &decision)?;
+    } else {
+        let hints = explained(&mut question, decision.rule_id(), |explanation| {
+            hints_of(bundle, &plan, &sent, &explanation)
+        });
+        answer["hints"] = serde_json::to_value(hints?).context("the hints")?;
     }
     Ok(answer)
 }
 
 /// Returns the explanation of a decision as the service shows it, with the paths of relations.
 fn explanation(
+    bundle: &Bundle,
     question: &mut FolderQuestion<'_>,
     decision: &Decision<'_>,
 ) -> anyhow::Result<Value> {
@@ -64,17 +85,56 @@ fn explanation(
     let is_denied = decision.effect() == Effect::Deny;
     let changes = is_denied.then(|| question.plan.would_allow(&check, answers));
     let explanation = question.plan.explain(&check, answers, decision.rule_id());
-    let explained = ExplainedCheck::new(explanation, &relations, changes);
-    serde_json::to_value(explained).context("the explanation")
+    let hints = hints_of(bundle, question.plan, &question.sent, &explanation);
+    let check = ExplainedCheck::new(explanation, &relations, changes).with_hints(hints);
+    serde_json::to_value(check).context("the explanation")
+}
+
+/// Returns the hints about a check, as a service has them.
+fn hints_of(
+    bundle: &Bundle,
+    plan: &Plan,
+    sent: &Check<'_>,
+    explanation: &Explanation<'_>,
+) -> Vec<Hint> {
+    let types = declared_types(bundle.types.iter().flatten().map(NewType::declared));
+    let pattern = ResourcePattern::Name(object_of(sent.resource).to_owned());
+    let registered: Vec<String> = bundle.resources.iter().map(|one| one.name.clone()).collect();
+    let facts = HintFacts {
+        entities: bundle.entities.as_ref().map(|_| bundle.rulebook.entities()),
+        types: &types,
+        inputs: &inputs(bundle, sent.resource_type()),
+        is_named: is_named(bundle, sent.resource) || patterns(bundle).any(|one| *one == pattern),
+        registered: &registered,
+    };
+    hints(&facts, plan, sent, explanation)
+}
+
+/// Returns the attributes that resolvers read, and those of an object of the type `kind` that stand for tuples.
+fn inputs(bundle: &Bundle, kind: &str) -> BTreeSet<String> {
+    let own = bundle.types.iter().flatten().filter(|one| one.kind == kind);
+    let of_relations = inputs_of_relations(own.map(|one| &one.relations));
+    let of_resolvers = bundle.resolvers.iter().flat_map(|one| one.inputs.clone());
+    of_relations.into_iter().chain(of_resolvers).collect()
+}
+
+/// Returns the resources of rules and policies.
+fn patterns(bundle: &Bundle) -> impl Iterator<Item = &ResourcePattern> {
+    let rules = bundle.rules.iter().map(|rule| &rule.tuple.obj);
+    rules.chain(bundle.policies.iter().map(|policy| &policy.resource))
+}
+
+/// Returns whether a resource is registered, or a rule or policy names it.
+fn is_named(bundle: &Bundle, resource: &str) -> bool {
+    let exact = ResourcePattern::Exact(resource.to_owned());
+    patterns(bundle).any(|pattern| *pattern == exact)
+        || bundle.resources.iter().any(|registered| registered.name == resource)
 }
 
 /// Returns the end of the reason of a denial by default, as a service has it (`docs/semantics.md`, section 2.8).
 fn doubt_about(bundle: &Bundle, resource: &str) -> String {
-    let rules = bundle.rules.iter().map(|rule| &rule.tuple.obj);
-    let mut named = rules.chain(bundle.policies.iter().map(|policy| &policy.resource));
-    let is_named = named.any(|pattern| *pattern == ResourcePattern::Exact(resource.to_owned()));
-    let names = || bundle.resources.iter().map(|registered| &*registered.name);
-    doubt_about_resource(resource, is_named || names().any(|name| name == resource), names())
+    let names = bundle.resources.iter().map(|registered| &*registered.name);
+    doubt_about_resource(resource, is_named(bundle, resource), names)
 }
 
 /// Returns whether roles of the request do not count: the subject is the caller, and has the roles of its token

@@ -13,7 +13,12 @@ pub(super) fn answer(answer: &Value, out: &mut dyn Write) -> io::Result<()> {
     if let Some(revision) = answer.get("revision") {
         writeln!(out, "revision  {revision}")?;
     }
-    match answer.get("explanation") {
+    // A folder has the hints of an answer without an explanation beside it.
+    let explanation = answer.get("explanation");
+    for hint in items(explanation.unwrap_or(answer), "hints") {
+        writeln!(out, "hint      {}", text(hint.get("message")))?;
+    }
+    match explanation {
         Some(explanation) => explain(explanation, out),
         None => Ok(()),
     }

@@ -289,3 +289,45 @@ fn a_value_is_json_or_else_text() {
         assert_eq!(value.to_string(), expected, "{argument}");
     }
 }
+
+#[tokio::test]
+async fn an_action_may_be_left_out_and_hints_say_what_may_be_mistaken() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    let run = async |arguments: &[&str]| check(folder.path(), arguments).await.expect("a decision");
+    let (_, out, _) = run(&["ann", "wiki:read"]).await;
+    assert!(out.starts_with("decision  allow\n") && !out.contains("hint"), "{out}");
+    let (_, out, _) = run(&["ann", "write", "wiki:read"]).await;
+    let hint = "hint      the action is `write`, and the verb of `wiki:read` is `read`\n";
+    assert!(out.starts_with("decision  deny\n") && out.contains(hint), "{out}");
+    let (_, out, _) = run(&["ann", "write", "wiki:read", "--explain"]).await;
+    assert_eq!(out.matches(hint).count(), 1, "{out}");
+    // An answer without an explanation has no hints.
+    let (_, out, _) = run(&["ann", "write", "wiki:read", "--json"]).await;
+    assert!(!out.contains("hints"), "{out}");
+    let (_, out, _) = run(&["ann", "write", "wiki:read", "--json", "--explain"]).await;
+    assert!(out.contains("\"code\":\"ACTION_NOT_VERB\""), "{out}");
+}
+
+#[tokio::test]
+async fn a_folder_has_the_settings_of_a_service() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    let settings = "actions: verb\nunknown_subjects: no_roles\n";
+    std::fs::write(folder.path().join("settings.yaml"), settings).expect("writable");
+    let refused = check(folder.path(), &["ann", "write", "wiki:read"]).await.expect_err("a fault");
+    assert!(refused.contains("`read`, the verb of the resource, not `write`"), "{refused}");
+    let decision = async |arguments: &[&str]| {
+        let (_, out, _) = check(folder.path(), arguments).await.expect("a decision");
+        out.lines().next().unwrap_or_default().to_owned()
+    };
+    let claimed = ["bob", "wiki:read", "--role", "reader"];
+    assert_eq!(decision(&claimed).await, "decision  deny");
+    std::fs::write(folder.path().join("settings.yaml"), "actions: verb\n").expect("writable");
+    assert_eq!(decision(&claimed).await, "decision  allow");
+    // What the files name must fit, too.
+    let rule = "- {sub: writer, obj: wiki:read, act: write, effect: deny}\n";
+    std::fs::write(folder.path().join("rules.yaml"), rule).expect("writable");
+    let refused = check(folder.path(), &["ann", "wiki:read"]).await.expect_err("a fault");
+    assert!(refused.contains("rules.yaml") && refused.contains("`read`, the verb"), "{refused}");
+}

@@ -61,7 +61,7 @@ async fn every_first_tenant_passes_its_cases_and_the_linter_and_each_rule_decide
         assert_eq!(silent, [""; 0], "{name}");
         assert!(bundle.demos().count() >= 3, "{name}");
         let settings = bundle.written_settings.as_ref().map(ToString::to_string);
-        let expected = r#"{"directory_wins":true,"gates":{"cases":true}}"#;
+        let expected = r#"{"directory_wins":true,"actions":"verb","gates":{"cases":true}}"#;
         assert_eq!(settings.as_deref(), Some(expected), "{name}");
         let policies = dir.join("policies.yaml").display().to_string();
         let text = fs::read_to_string(&policies).expect("readable");

@@ -12,6 +12,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE", const_into_str)]
 #[strum(parse_err_fn = unknown_code, parse_err_ty = String)]
 pub enum LintCode {
+    ActionNotVerb,
     AllowsWithout,
     BadSilencer,
     ClaimMayBeAbsent,
@@ -60,7 +61,8 @@ impl LintCode {
             | Self::Incomparable
             | Self::Outranked
             | Self::OverruledRule => Severity::Error,
-            Self::AllowsWithout
+            Self::ActionNotVerb
+            | Self::AllowsWithout
             | Self::ClaimMayBeAbsent
             | Self::DatetimesAsTexts
             | Self::DeniesWithout

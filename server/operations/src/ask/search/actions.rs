@@ -3,7 +3,7 @@
 use portcullis_auth::CheckCaller;
 use portcullis_engine::fields::within;
 use portcullis_engine::rbac::MAX_ACTION;
-use portcullis_engine::request::Attributes;
+use portcullis_engine::request::{Action, Attributes};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{Check, CheckBody, CheckKind, Effect, Verdict};
 use portcullis_model::search::SearchPage;
@@ -137,7 +137,7 @@ impl ActionDecider<'_> {
             subject: question.subject,
             subject_type: question.subject_type,
             resource: &resource,
-            action: &action,
+            action: Action::Plain(&action),
             domain: question.domain,
             attributes: question.attributes,
             expected: None,

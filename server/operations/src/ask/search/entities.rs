@@ -6,12 +6,13 @@ use portcullis_auth::CheckCaller;
 use portcullis_directory::{AskedCandidate, KnownCandidates, RelationWork, SearchRelations};
 use portcullis_engine::entities::{Entity, EntityTable, principal};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::request::{AttributeMap, Attributes, Roles};
+use portcullis_engine::request::{Action, AttributeMap, Attributes, Roles};
 use portcullis_engine::search::{
     EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
 };
 use portcullis_engine::{
-    Check, CheckBody, Invalid, Json, Plan, Precedence, TenantFacts, find_subject,
+    Check, CheckBody, Invalid, Json, Plan, Precedence, TenantFacts, UnknownSubjects, find_subject,
+    lacks_subject,
 };
 use portcullis_model::search::{GivenCandidate, SearchPage};
 use portcullis_runtime::app::App;
@@ -23,6 +24,7 @@ use tokio::time::Instant;
 use super::cursor::{Position, RequestMark};
 use super::page::{ConditionalEntity, FoundEntity, SearchSource, SearchedPage};
 use super::{CLOCK_INTERVAL, scope};
+use crate::decide::action_terms::must_take_action;
 use crate::decide::live_questions::LiveQuestion;
 use crate::decide::past_plans::PastRules;
 use crate::decide::plan_source::PlanSource;
@@ -42,7 +44,7 @@ pub struct EntityQuestion<'q> {
     /// The type of the subject or, in a search for subjects, of the candidates. `None` reads it from their names.
     pub subject_type: Option<&'q str>,
     pub resource: &'q str,
-    pub action: &'q str,
+    pub action: Action<'q>,
     pub domain: Option<&'q str>,
     pub attributes: Attributes<'q>,
     /// The treatment of attributes that a member sends with a search of the directory.
@@ -96,6 +98,7 @@ pub async fn search_entities(
     let plan = cached.plan();
     let entities = NeededEntities::load_all(app, tenant, plan).await?;
     let check = question.check(domain, caller, app.clock.now());
+    must_take_action(plan, &check, "")?;
     let asked = LiveQuestion::combined(plan, &entities, check);
     let completed = question.without_searched(asked.completed(), &check);
     let (nothing, graph) = (EntityTable::default(), entities.graph(plan.facts())?);
@@ -327,6 +330,13 @@ impl Searcher<'_> {
         given: Option<&GivenCandidate<'r>>,
     ) -> Vec<&'r str> {
         let domain = self.check.domain;
+        let terms = self.plan.facts().map(|facts| facts.terms).unwrap_or_default();
+        if terms.unknown_subjects == UnknownSubjects::NoRoles
+            && stored.is_none()
+            && lacks_subject(self.known.table, Some(self.question.entity_type), principal)
+        {
+            return Vec::new();
+        }
         let in_directory = || stored.into_iter().flat_map(|entity| entity.roles_in(domain));
         let roles: Vec<&str> = if stored.is_some() && self.precedence() == Precedence::Directory {
             in_directory().collect()

@@ -12,7 +12,7 @@ pub(crate) fn must_be_none(broken: BrokenObjects) -> Result<(), OperationError> 
 }
 
 /// Notes a broken object.
-pub(super) fn note(
+pub(crate) fn note(
     broken: &mut BrokenObjects,
     kind: &'static str,
     name: impl FnOnce() -> String,
