@@ -165,6 +165,9 @@ pub struct ImpactReport {
     #[schema(required)]
     pub note: Option<String>,
     pub changes: Vec<ImpactChange>,
+    /// The changes on actions that are not the verb of the resource, and that no rule or policy on it names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<ImpactChange>,
 }
 
 /// A proposal that an apply made.

@@ -12,7 +12,7 @@ use portcullis_engine::resource::split_resource;
 
 use crate::matrix::{decisions, write};
 use crate::remote_arguments::RemoteArguments;
-use crate::report::ReportArguments;
+use crate::report::{ReportArguments, ShownActions};
 
 /// The arguments of `portcullis who-can`.
 #[derive(Debug, clap::Args)]
@@ -27,6 +27,10 @@ pub struct WhoCanArguments {
     /// token or the service key]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long)]
     pub domain: Option<String>,
+    /// The actions to show: the verb of each resource and those that a rule or policy on it names, or all. The exit code speaks
+    /// of all.
+    #[arg(long, value_enum, default_value_t)]
+    pub actions: ShownActions,
     #[command(flatten)]
     pub report: ReportArguments,
 }
@@ -46,6 +50,10 @@ pub struct WhatCanArguments {
     /// token or the service key]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long)]
     pub domain: Option<String>,
+    /// The actions to show: the verb of each resource and those that a rule or policy on it names, or all. The exit code speaks
+    /// of all.
+    #[arg(long, value_enum, default_value_t)]
+    pub actions: ShownActions,
     #[command(flatten)]
     pub report: ReportArguments,
 }
@@ -59,7 +67,7 @@ pub fn who(arguments: &WhoCanArguments, out: &mut dyn Write) -> anyhow::Result<E
     let bundle = Bundle::read_folder(folder)?;
     let domain = arguments.domain.as_deref().unwrap_or(&bundle.tenant);
     let table = who_can(&decisions(&bundle), domain, action, resource);
-    write(&table, arguments.report, out)
+    write(&table, arguments.actions, arguments.report, out)
 }
 
 /// Prints what a subject may do on the resources that are registered or named, and on what it depends.
@@ -73,7 +81,7 @@ pub fn what(arguments: &WhatCanArguments, out: &mut dyn Write) -> anyhow::Result
     let mut roles = bundle.user(subject).map(|user| user.roles.clone()).unwrap_or_default();
     roles.extend(arguments.role.iter().cloned());
     let table = what_can(&decisions(&bundle), domain, subject, &roles);
-    write(&table, arguments.report, out)
+    write(&table, arguments.actions, arguments.report, out)
 }
 
 impl WhoCanArguments {

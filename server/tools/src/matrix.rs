@@ -24,7 +24,7 @@ pub(crate) use lines::impact as impact_section;
 pub use relations::RelationChange;
 
 use crate::remote_arguments::RemoteArguments;
-use crate::report::{Report, ReportArguments, Section};
+use crate::report::{Report, ReportArguments, Section, ShownActions};
 
 /// The exit code of a comparison if a decision differs, or not everything could be compared.
 const DIFFERENT: u8 = 2;
@@ -50,6 +50,10 @@ pub struct MatrixArguments {
     /// in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long, requires = "url")]
     pub domain: Option<String>,
+    /// The actions to show: the verb of each resource and those that a rule or policy on it names, or all. The exit code speaks
+    /// of all.
+    #[arg(long, value_enum, default_value_t)]
+    pub actions: ShownActions,
     #[command(flatten)]
     pub report: ReportArguments,
 }
@@ -61,6 +65,10 @@ pub struct DiffArguments {
     pub before: PathBuf,
     /// The tenant folder after the change.
     pub after: PathBuf,
+    /// The actions to show: the verb of each resource and those that a rule or policy on it names, or all. The exit code speaks
+    /// of all.
+    #[arg(long, value_enum, default_value_t)]
+    pub actions: ShownActions,
     #[command(flatten)]
     pub report: ReportArguments,
 }
@@ -70,15 +78,16 @@ pub struct DiffArguments {
 /// # Errors
 /// A folder that is not a tenant folder or has a fault; an output that cannot be written.
 pub fn run(arguments: &MatrixArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let MatrixArguments { folder, other, role, resource, report, .. } = arguments;
+    let MatrixArguments { folder, other, role, resource, actions, report, .. } = arguments;
     let folder = folder.as_ref().context("expected a tenant folder, or a service in --url")?;
     if let Some(other) = other {
-        let (before, after, report) = (folder.clone(), other.clone(), *report);
-        return diff(&DiffArguments { before, after, report }, out);
+        let (before, after) = (folder.clone(), other.clone());
+        let (actions, report) = (*actions, *report);
+        return diff(&DiffArguments { before, after, actions, report }, out);
     }
     let bundle = read(folder)?;
     let filter = MatrixFilter { roles: role.clone(), resources: resource.clone() };
-    write(&table(&decisions(&bundle), &filter), *report, out)
+    write(&table(&decisions(&bundle), &filter), *actions, *report, out)
 }
 
 /// Writes a table of decisions. The exit code is 0 if it is complete, and 1 otherwise.
@@ -87,12 +96,25 @@ pub fn run(arguments: &MatrixArguments, out: &mut dyn Write) -> anyhow::Result<E
 /// The output cannot be written.
 pub(crate) fn write(
     table: &MatrixTable,
+    actions: ShownActions,
     arguments: ReportArguments,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
-    let report = Report::new("", "Portcullis: decisions").section(lines::table(table));
-    out.write_all(report.shown(arguments, || json(table)).as_bytes())?;
+    let (cells, left_out) = actions.of(&table.cells, &table.others);
+    let mut section = lines::table(&cells, table.note.as_deref());
+    section.notes.extend(left_out);
+    let report = Report::new("", "Portcullis: decisions").section(section);
+    let shown = Shown { actions, report: MatrixTable { cells, ..table.clone() } };
+    out.write_all(report.shown(arguments, || json(&shown)).as_bytes())?;
     Ok(if table.complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A report with the actions that it shows.
+#[derive(Debug, Serialize)]
+struct Shown<R> {
+    actions: ShownActions,
+    #[serde(flatten)]
+    report: R,
 }
 
 /// Prints the change of decisions between two folders. The exit code is 0 if there is none, and 2 otherwise.
@@ -108,11 +130,13 @@ pub fn diff(arguments: &DiffArguments, out: &mut dyn Write) -> anyhow::Result<Ex
     };
     let changes = Section::main("decisions that change", "no decision changes");
     let report = Report::new("", "Portcullis: diff")
-        .section(lines::impact(&diff.impact, changes))
+        .section(lines::impact(&diff.impact, changes, arguments.actions))
         .section(lines::relations(&diff.relations))
         .section(lines::cases(&diff.cases));
-    out.write_all(report.shown(arguments.report, || json(&diff)).as_bytes())?;
-    Ok(if diff.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERENT) })
+    let code = if diff.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERENT) };
+    let shown = Shown { actions: arguments.actions, report: diff.showing(arguments.actions) };
+    out.write_all(report.shown(arguments.report, || json(&shown)).as_bytes())?;
+    Ok(code)
 }
 
 fn read(folder: &Path) -> anyhow::Result<Bundle> {

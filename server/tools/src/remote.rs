@@ -46,7 +46,7 @@ pub async fn matrix(
     variables: &Variables,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
-    let MatrixArguments { remote, role, resource, domain, report, .. } = arguments;
+    let MatrixArguments { remote, role, resource, domain, actions, report, .. } = arguments;
     let service = service(remote, variables)?;
     let mut question = json!({});
     if !resource.is_empty() {
@@ -57,7 +57,7 @@ pub async fn matrix(
         true => decide_for_everybody(&service, question, domain).await?,
         false => decide_for_roles(&service, &json_texts(role), question, domain).await?,
     };
-    write(&table, *report, out)
+    write(&table, *actions, *report, out)
 }
 
 /// Prints which roles, and which subjects of the directory, may do something by a service.
@@ -75,7 +75,7 @@ pub async fn who(
     let question = json!({"resources": [resource], "actions": [action]});
     let mut table = decide_for_everybody(&service, question, domain).await?;
     add_subjects(&service, action, resource, domain, &mut table).await?;
-    write(&table, arguments.report, out)
+    write(&table, arguments.actions, arguments.report, out)
 }
 
 /// Prints what a subject may do on registered resources by a service.
@@ -95,7 +95,7 @@ pub async fn what(
     }
     let question = json!({"subjects": [row]});
     let table = decided(&service, question, arguments.domain.as_deref()).await?;
-    write(&table, arguments.report, out)
+    write(&table, arguments.actions, arguments.report, out)
 }
 
 /// Decides `question` for each role that the service names, and for everybody without one.

@@ -7,7 +7,7 @@ mod visible;
 
 use std::fmt::Write;
 
-pub use arguments::{ReportArguments, ReportFormat};
+pub use arguments::{ReportArguments, ReportFormat, ShownActions};
 pub(crate) use changed_condition::{ConditionChange, changed_parts, list_changes};
 pub(crate) use signed_line::{Sign, SignedLine};
 pub(crate) use visible::{shortened, visible};

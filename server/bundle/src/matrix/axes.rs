@@ -22,6 +22,10 @@ pub(super) struct Axes<'s> {
     pub(super) has_all_roles: bool,
     pub(super) domains: Vec<Option<&'s str>>,
     pub(super) actions: Vec<Option<&'s str>>,
+    /// The verb of the resource, and the actions that its own rules and policies name.
+    named: BTreeSet<&'s str>,
+    /// Whether the axes are of a pattern, which has no verb.
+    are_of_pattern: bool,
     inclusions: &'s RoleInclusions,
 }
 
@@ -46,14 +50,17 @@ impl<'s> Axes<'s> {
     ) -> Self {
         let (mut roles, mut domains) = (BTreeSet::new(), BTreeSet::new());
         let mut actions: BTreeSet<&str> = BTreeSet::new();
+        let mut named_actions: BTreeSet<&str> = BTreeSet::new();
         for (matching, _) in sets {
             roles.extend(matching.roles());
+            named_actions.extend(matching.actions_of(resource));
             for rule in &matching.rules {
                 domains.insert(&*rule.tuple.dom);
                 actions.insert(&rule.tuple.act);
             }
         }
-        actions.extend(split_resource(resource).map(|(_, verb)| verb));
+        named_actions.extend(split_resource(resource).map(|(_, verb)| verb));
+        actions.extend(&named_actions);
         sets.iter().for_each(|(_, inclusions)| inclusions.add_including(&mut roles));
         let roles = named(roles).map(|role| with_included(inclusions, [role]));
         let open = || std::iter::once(None);
@@ -64,6 +71,8 @@ impl<'s> Axes<'s> {
             has_all_roles: true,
             domains: named(domains).map(Some).chain(open()).collect(),
             actions: named(actions).map(Some).chain(open()).collect(),
+            named: named_actions,
+            are_of_pattern: resource.ends_with(WILDCARD),
             inclusions,
         }
     }
@@ -92,6 +101,18 @@ impl<'s> Axes<'s> {
             has_all_roles: wanted.subject.is_none() && wanted.roles.is_empty(),
             domains: wanted.domain.map_or(self.domains, |domain| vec![Some(domain)]),
             actions: wanted.action.map_or(self.actions, |action| vec![Some(action)]),
+            named: wanted.action.map_or(self.named, |action| BTreeSet::from([action])),
+            are_of_pattern: self.are_of_pattern,
+        }
+    }
+
+    /// Returns whether a line about `action` is about what the resource is for: its verb, an action that its own rules and
+    /// policies name, or every action. A pattern has no verb: there each other action counts, too.
+    pub(super) fn are_about(&self, action: Option<&str>) -> bool {
+        match action {
+            Some(WILDCARD) => true,
+            Some(action) => self.named.contains(action),
+            None => self.are_of_pattern,
         }
     }
 

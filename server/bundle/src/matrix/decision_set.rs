@@ -114,6 +114,17 @@ impl<'s> DecisionSet<'s> {
 }
 
 impl<'s> Matching<'s> {
+    /// Returns the actions that rules and policies on exactly `resource` name.
+    pub(super) fn actions_of(&self, resource: &str) -> Vec<&'s str> {
+        let rules = self.rules.iter().filter(|rule| rule.tuple.obj.to_string() == resource);
+        let mut actions: Vec<&str> = rules.map(|rule| &*rule.tuple.act).collect();
+        let policies = self.policies.iter().filter(|one| one.resource.to_string() == resource);
+        for condition in policies.filter_map(|policy| policy.condition.as_ref().ok()) {
+            actions.extend(condition.named_actions());
+        }
+        actions
+    }
+
     /// Returns whether the tenant has relations.
     pub(super) fn has_relations(&self) -> bool {
         self.facts.relations.is_some()

@@ -28,7 +28,7 @@ pub fn impact(
     let resources: BTreeSet<&str> =
         before.resources().chain(after.resources()).filter(is_changed).collect();
     let mut budget = Budget::new();
-    let mut changes: Vec<ImpactChange> = Vec::new();
+    let mut changes: Vec<(bool, ImpactChange)> = Vec::new();
     for resource in resources {
         if !may_go_on() {
             budget.leave_out(resource);
@@ -38,23 +38,28 @@ pub fn impact(
     }
     let all = changes.len();
     changes.truncate(MAX_CHANGES);
+    let (changes, others) = changes.into_iter().partition::<Vec<_>, _>(|(is_about, _)| *is_about);
+    let listed = |changes: Vec<(bool, ImpactChange)>| {
+        changes.into_iter().map(|(_, change)| change).collect::<Vec<_>>()
+    };
     let cut =
         (all > MAX_CHANGES).then(|| format!("only {MAX_CHANGES} of {all} changes are listed"));
     let notes: Vec<String> = budget.note().into_iter().chain(cut).collect();
     ImpactReport {
         complete: notes.is_empty(),
         note: (!notes.is_empty()).then(|| notes.join("; ")),
-        changes,
+        changes: listed(changes),
+        others: listed(others),
     }
 }
 
-/// Returns the changes of one resource. `None` if they do not fit into the budget, which notes that.
+/// Returns the changes of one resource, each with whether it is about what the resource is for. `None` if they do not fit into the budget, which notes that.
 fn changes_of<'s>(
     resource: &'s str,
     before: &DecisionSet<'s>,
     after: &DecisionSet<'s>,
     budget: &mut Budget<'s>,
-) -> Option<Vec<ImpactChange>> {
+) -> Option<Vec<(bool, ImpactChange)>> {
     let (old, new) = (before.matching(resource), after.matching(resource));
     let sets = [(&old, before.inclusions), (&new, after.inclusions)];
     let axes = Axes::new(resource, &sets, after.inclusions);
@@ -81,7 +86,9 @@ fn changes_of<'s>(
     let change = |line: Line| {
         let (before, after) = pairs.get(&line.value).copied()?.clone();
         let (role, domain, action) = (line.role, line.domain, line.action);
-        Some(ImpactChange { role, domain, resource: resource.to_owned(), action, before, after })
+        let is_about = axes.are_about(action.as_deref());
+        let resource = resource.to_owned();
+        Some((is_about, ImpactChange { role, domain, resource, action, before, after }))
     };
     Some(grid.lines().into_iter().filter_map(change).collect())
 }

@@ -32,6 +32,9 @@ pub struct MatrixTable {
     pub note: Option<String>,
     /// The rows, by resource, role, domain and action.
     pub cells: Vec<MatrixRow>,
+    /// The rows about actions that are not the verb of the resource, and that no rule or policy on it names.
+    #[serde(skip)]
+    pub others: Vec<MatrixRow>,
 }
 
 /// Cells with one outcome. In `role`, `domain` and `action`, `*` is every one, and `None` is each that no rule or condition
@@ -72,8 +75,10 @@ pub fn who_can(set: &DecisionSet<'_>, domain: &str, action: &str, resource: &str
     let mut budget = Budget::new();
     let wanted = Wanted { domain: Some(domain), action: Some(action), ..Wanted::default() };
     let rows = rows_of(resource, set, &wanted, &mut budget).unwrap_or_default();
-    let named =
-        |row| MatrixRow { domain: Some(domain.to_owned()), action: Some(action.to_owned()), ..row };
+    let named = |(is_about, row)| {
+        let (domain, action) = (Some(domain.to_owned()), Some(action.to_owned()));
+        (is_about, MatrixRow { domain, action, ..row })
+    };
     MatrixTable::new(rows.into_iter().map(named).collect(), &budget)
 }
 
@@ -91,25 +96,31 @@ pub fn what_can(
     for resource in resources {
         cells.extend(rows_of(resource, set, &wanted, &mut budget).unwrap_or_default());
     }
-    let named =
-        |row| MatrixRow { role: Some(subject.to_owned()), domain: Some(domain.to_owned()), ..row };
+    let named = |(is_about, row)| {
+        let (role, domain) = (Some(subject.to_owned()), Some(domain.to_owned()));
+        (is_about, MatrixRow { role, domain, ..row })
+    };
     MatrixTable::new(cells.into_iter().map(named).collect(), &budget)
 }
 
 impl MatrixTable {
-    fn new(cells: Vec<MatrixRow>, budget: &Budget<'_>) -> Self {
+    /// Makes the table of rows, each with whether it is about what its resource is for.
+    fn new(rows: Vec<(bool, MatrixRow)>, budget: &Budget<'_>) -> Self {
         let note = budget.note();
-        Self { complete: note.is_none(), note, cells }
+        let (cells, others) = rows.into_iter().partition::<Vec<_>, _>(|(is_about, _)| *is_about);
+        let rows = |rows: Vec<(bool, MatrixRow)>| rows.into_iter().map(|(_, row)| row).collect();
+        Self { complete: note.is_none(), note, cells: rows(cells), others: rows(others) }
     }
 }
 
-/// Returns the rows of one resource, of the cells that are wanted. `None` if they do not fit into the budget, which notes that.
+/// Returns the rows of one resource, of the cells that are wanted, each with whether it is about what the resource is for.
+/// `None` if they do not fit into the budget, which notes that.
 fn rows_of<'s>(
     resource: &'s str,
     set: &DecisionSet<'s>,
     wanted: &Wanted<'s>,
     budget: &mut Budget<'s>,
-) -> Option<Vec<MatrixRow>> {
+) -> Option<Vec<(bool, MatrixRow)>> {
     let matching = set.matching(resource);
     let axes = Axes::new(resource, &[(&matching, set.inclusions)], set.inclusions);
     let axes = axes.narrowed(wanted, matching.has_relations());
@@ -131,7 +142,9 @@ fn rows_of<'s>(
     let row = |line: Line| {
         let outcome = outcomes.get(&line.value).copied()?.clone();
         let (role, domain, action) = (line.role, line.domain, line.action);
-        Some(MatrixRow { role, domain, resource: resource.to_owned(), action, outcome })
+        let is_about = axes.are_about(action.as_deref());
+        let resource = resource.to_owned();
+        Some((is_about, MatrixRow { role, domain, resource, action, outcome }))
     };
     Some(grid.lines().into_iter().filter_map(row).collect())
 }

@@ -81,7 +81,7 @@ fn lines(impact: &ImpactReport) -> Vec<String> {
         let place = place([&change.role, &change.domain, &change.action], &change.resource);
         format!("{place}: {} -> {}", shown(&change.before), shown(&change.after))
     };
-    impact.changes.iter().map(line).collect()
+    impact.changes.iter().chain(&impact.others).map(line).collect()
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn compare_single_checks(before: &[Rule], after: &[Rule]) -> [u32; 2] {
                 Some(name) => name == "*" || name == value,
                 None => !is_named,
             };
-            let lines = impact.changes.iter().filter(|line| {
+            let lines = impact.changes.iter().chain(&impact.others).filter(|line| {
                 line.resource == row
                     && names(&line.role, role, is_named(role, |tuple| &tuple.sub))
                     && names(&line.domain, domain, is_named(domain, |tuple| &tuple.dom))

@@ -12,7 +12,7 @@ use super::lines::{self, has_changes};
 use super::plan_file::PlanFile;
 use super::request::SentApply;
 use super::upload::{FolderContent, Planned};
-use crate::report::{Report, ReportArguments, Sign, visible};
+use crate::report::{Report, ReportArguments, ShownActions, Sign, visible};
 use crate::service::Service;
 
 /// The arguments of `portcullis apply`.
@@ -67,22 +67,28 @@ pub async fn run(
         ..SentApply::default()
     };
     let planned = folder.send(&service, &request, false).await?;
-    out.write_all(shown(content.report, &folder.owner, &planned).as_bytes())?;
+    let form = (content.report, content.actions);
+    out.write_all(shown(form, &folder.owner, &planned).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the outcome in the form that the arguments name.
-fn shown(arguments: ReportArguments, owner: &str, planned: &Planned) -> String {
+fn shown(
+    (arguments, actions): (ReportArguments, ShownActions),
+    owner: &str,
+    planned: &Planned,
+) -> String {
     let Planned { text, answer } = planned;
     let changes = lines::changes(&answer.changes);
-    lines::report(heads(owner, answer), changes, answer).shown(arguments, || format!("{text}\n"))
+    let report = lines::report(heads(owner, answer), changes, answer, actions);
+    report.shown(arguments, || format!("{text}\n"))
 }
 
 /// Returns the outcome as text, without the objects that are new.
 pub(super) fn report(owner: &str, answer: &PlanAnswer) -> String {
     let mut changes = lines::changes(&answer.changes);
     changes.retain(|entry| entry.line.sign != Sign::Added);
-    lines::report(heads(owner, answer), changes, answer).text(false)
+    lines::report(heads(owner, answer), changes, answer, ShownActions::default()).text(false)
 }
 
 fn heads(owner: &str, answer: &PlanAnswer) -> Report {

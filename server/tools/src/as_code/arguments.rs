@@ -2,7 +2,7 @@
 
 use portcullis_model::owner::is_owner;
 
-use crate::report::ReportArguments;
+use crate::report::{ReportArguments, ShownActions};
 use crate::service::ServiceArguments;
 
 /// The service, and what an apply of a folder means.
@@ -22,6 +22,9 @@ pub(super) struct ContentArguments {
     /// Delete any number of objects. It needs the permission `policies:force`.
     #[arg(long)]
     pub(super) allow_deletes: bool,
+    /// The actions to show: the verb of each resource and those that a rule or policy on it names, or all.
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) actions: ShownActions,
     #[command(flatten)]
     pub(super) report: ReportArguments,
 }

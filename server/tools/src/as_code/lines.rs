@@ -9,7 +9,8 @@ use super::answer::{
 };
 use crate::matrix;
 use crate::report::{
-    ConditionChange, Entry, Report, Section, Sign, SignedLine, changed_parts, shortened,
+    ConditionChange, Entry, Report, Section, ShownActions, Sign, SignedLine, changed_parts,
+    shortened,
 };
 
 /// The path of the owner of an object, which the sign of an adoption says already.
@@ -19,7 +20,12 @@ const TEXTS: [(Format, &str); 2] =
     [(Format::Expression, "expression"), (Format::Casbin, "matcher")];
 
 /// Returns the report about a plan, with these entries as its changes.
-pub(super) fn report(report: Report, changes: Vec<Entry>, plan: &PlanAnswer) -> Report {
+pub(super) fn report(
+    report: Report,
+    changes: Vec<Entry>,
+    plan: &PlanAnswer,
+    actions: ShownActions,
+) -> Report {
     let report = report
         .section(Section::apart("changes").with_entries(changes))
         .sentence(counts(&plan.counts))
@@ -28,7 +34,7 @@ pub(super) fn report(report: Report, changes: Vec<Entry>, plan: &PlanAnswer) -> 
     let report = match &plan.impact {
         Some(impact) => {
             let section = Section::new("impact").with_empty("no decision changes");
-            report.section(matrix::impact_section(impact, section))
+            report.section(matrix::impact_section(impact, section, actions))
         }
         None => report,
     };

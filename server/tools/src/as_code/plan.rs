@@ -14,7 +14,7 @@ use super::recorded::Recorded;
 use super::request::SentApply;
 use super::upload::{FolderContent, Planned};
 use crate::moments::Moment;
-use crate::report::{Report, ReportArguments};
+use crate::report::{Report, ReportArguments, ShownActions};
 use crate::service::Service;
 
 /// The exit code of a plan that changes something, or of drift.
@@ -70,7 +70,8 @@ pub async fn run(
         }
         false => None,
     };
-    let shown = shown(content.report, &folder.owner, &planned, recorded.as_ref())?;
+    let form = (content.report, content.actions);
+    let shown = shown(form, &folder.owner, &planned, recorded.as_ref())?;
     out.write_all(shown.as_bytes())?;
     if !planned.answer.conflicts.is_empty() {
         writeln!(err, "portcullis: objects belong to other owners; --force takes them over")?;
@@ -97,7 +98,7 @@ pub async fn run(
 
 /// Returns the plan in the form that the arguments name.
 fn shown(
-    arguments: ReportArguments,
+    (arguments, actions): (ReportArguments, ShownActions),
     owner: &str,
     planned: &Planned,
     recorded: Option<&Recorded>,
@@ -109,7 +110,7 @@ fn shown(
         false => "Portcullis: nothing would change",
     };
     let changes = lines::changes(&answer.changes);
-    let mut report = lines::report(Report::new(title, heading), changes, answer);
+    let mut report = lines::report(Report::new(title, heading), changes, answer, actions);
     let mut json = text.clone();
     if let Some(recorded) = recorded {
         report = report.section(recorded.section());

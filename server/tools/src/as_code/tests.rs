@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::answer::PlanAnswer;
 use super::lines;
-use crate::report::{Report, ReportArguments, ReportFormat};
+use crate::report::{Report, ReportArguments, ReportFormat, ShownActions};
 
 fn plan() -> PlanAnswer {
     let decision = |decision: &str, rule: &str| json!({"decision": decision, "rule": rule});
@@ -54,7 +54,12 @@ fn plan() -> PlanAnswer {
 
 /// Returns the report about an answer.
 fn report(answer: &PlanAnswer) -> Report {
-    lines::report(Report::new("title", "heading"), lines::changes(&answer.changes), answer)
+    lines::report(
+        Report::new("title", "heading"),
+        lines::changes(&answer.changes),
+        answer,
+        ShownActions::All,
+    )
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tables and changes as the sections of reports.
 
-use portcullis_bundle::matrix::{MatrixRow, MatrixTable};
+use portcullis_bundle::matrix::MatrixRow;
 use portcullis_engine::Condition;
 use portcullis_engine::rbac::WILDCARD;
 use portcullis_model::apply::{CellDecision, ImpactChange, ImpactReport, SkippedCase};
@@ -9,12 +9,12 @@ use super::cases::{CaseChange, CaseChanges};
 use super::relations::RelationChange;
 use super::residual::{Groups, deny_changes};
 use super::shared::Shared;
-use crate::report::{ConditionChange, Entry, Section, Sign};
+use crate::report::{ConditionChange, Entry, Section, ShownActions, Sign};
 
-/// Returns the outcomes of a table, a line for each row. A deny that rows share is a note.
-pub(super) fn table(table: &MatrixTable) -> Section {
-    let groups: Vec<_> = table.cells.iter().map(|row| Groups::read(&row.outcome)).collect();
-    let objects = table.cells.iter().map(|row| &*row.resource);
+/// Returns the outcomes of the rows of a table, a line for each. A deny that rows share is a note.
+pub(super) fn table(cells: &[MatrixRow], note: Option<&str>) -> Section {
+    let groups: Vec<_> = cells.iter().map(|row| Groups::read(&row.outcome)).collect();
+    let objects = cells.iter().map(|row| &*row.resource);
     let denies = groups.iter().map(|groups| denies(groups.as_ref()).to_vec());
     let shared = Shared::new(&objects.zip(denies).collect::<Vec<_>>());
     let line = |(row, groups): (&MatrixRow, Option<Groups>)| {
@@ -23,28 +23,34 @@ pub(super) fn table(table: &MatrixTable) -> Section {
         let groups = groups.map(|groups| groups.without(&shared.about(resource)));
         format!("{} has {place}{}", who(role.as_deref()), condition(outcome, groups.as_ref()))
     };
-    let lines: Vec<String> = table.cells.iter().zip(groups).map(line).collect();
+    let lines: Vec<String> = cells.iter().zip(groups).map(line).collect();
     let mut section = Section::main("decisions", "everything is denied").with_lines(lines);
     section.notes = shared.notes("");
-    section.notes.extend(table.note.clone());
+    section.notes.extend(note.map(str::to_owned));
     section
 }
 
 /// Adds the changes of decisions to a section, an entry for each. A deny that comes or goes in all of them is a note.
-pub(crate) fn impact(impact: &ImpactReport, mut section: Section) -> Section {
-    let sides: Vec<Sides> = impact.changes.iter().map(Sides::new).collect();
+pub(crate) fn impact(
+    impact: &ImpactReport,
+    mut section: Section,
+    actions: ShownActions,
+) -> Section {
+    let (changes, left_out) = actions.of(&impact.changes, &impact.others);
+    let sides: Vec<Sides> = changes.iter().map(Sides::new).collect();
     let shared = |denies: fn(&Sides) -> Vec<Condition>| {
-        let objects = impact.changes.iter().map(|change| &*change.resource);
+        let objects = changes.iter().map(|change| &*change.resource);
         Shared::new(&objects.zip(sides.iter().map(denies)).collect::<Vec<_>>())
     };
     let (added, removed) = (shared(Sides::added), shared(Sides::removed));
-    for (change, sides) in impact.changes.iter().zip(sides) {
+    for (change, sides) in changes.iter().zip(sides) {
         let sides = sides.without(&removed.about(&change.resource), &added.about(&change.resource));
         section.entries.push(entry(change, &sides));
     }
     section.notes.extend(added.notes("new for "));
     section.notes.extend(removed.notes("gone from "));
     section.notes.extend(impact.note.clone());
+    section.notes.extend(left_out);
     section
 }
 

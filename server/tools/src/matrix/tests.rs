@@ -71,7 +71,7 @@ fn a_table_says_who_has_what() {
     assert_eq!(text, "everything is denied\n");
     let (_, text) = matrix(&[&folder], &["--role", "guest", "--format", "json"]).expect("JSON");
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    let expected = serde_json::json!({"complete": true, "note": null, "cells": [{
+    let expected = serde_json::json!({"actions": "named", "complete": true, "note": null, "cells": [{
         "role": "guest", "domain": "acme", "resource": "wiki:read", "action": "read",
         "decision": "depends", "condition": condition, "policies": ["locked"], "more_policies": 0,
     }]});
@@ -264,4 +264,38 @@ fn texts_of_folders_are_shown_on_one_line() {
     edit(&after, "rules.yaml", "effect: deny", "effect: allow");
     let markdown = difference(&before, &after, "markdown").expect("a comment");
     assert!(markdown.contains(r"  a|b`c\u{1b}[1m\n<i> gains"), "{markdown}");
+}
+
+#[test]
+fn actions_that_nothing_about_a_resource_names_are_left_out_with_a_note() {
+    let (_directory, before, after) = folders();
+    // The first rule names an action for each verb of the name.
+    let rules = "- {sub: clerk, obj: 'wiki:*', act: audit, effect: allow}\n\
+                 - {sub: clerk, obj: wiki:read, act: print, effect: allow}\n";
+    std::fs::write(after.join("rules.yaml"), rules).expect("writable");
+    let all = "clerk has wiki:read by the action `audit` in acme";
+    let named = "clerk has wiki:read by the action `print` in acme";
+    let (_, text) =
+        matrix(&[&after], &["--role", "clerk", "--resource", "wiki:read"]).expect("text");
+    assert!(text.contains(named) && !text.contains(all), "{text}");
+    assert!(
+        text.contains("note: 1 line about other actions: `--actions all` shows them"),
+        "{text}"
+    );
+    let wanted = ["--role", "clerk", "--resource", "wiki:read", "--actions", "all"];
+    let (_, text) = matrix(&[&after], &wanted).expect("text");
+    assert!(text.contains(named) && text.contains(all) && !text.contains("--actions"), "{text}");
+    // The exit code speaks of all, and so does the note.
+    let rules = rules.lines().take(1).collect::<String>() + "\n";
+    std::fs::write(after.join("rules.yaml"), &rules).expect("writable");
+    let only_others = "- {name: 'wiki:read', defaultRoles: [reader]}\n";
+    for folder in [&before, &after] {
+        std::fs::write(folder.join("resources.yaml"), only_others).expect("writable");
+    }
+    let text = difference(&before, &after, "text").expect("a difference");
+    assert!(text.contains("about other actions"), "{text}");
+    assert!(!text.contains("gains wiki:read by"), "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&difference(&before, &after, "json").expect("JSON")).expect("JSON");
+    assert_eq!(json["actions"], "named");
 }
