@@ -189,7 +189,7 @@ fn a_list_gets_an_item_or_loses_some() {
     for (effect, condition, sent, expected, is_complete) in [
         (true, "any(user.a, item starts_with '/eng/')", "[\"/hr/\"]", "[\"/hr/\",\"/eng/\"]", true),
         (true, "any(user.a, item == resource.b)", "[\"x\"]", "[\"x\",\"b\"]", false),
-        (true, "any(user.a, item > 3)", "[1]", "[1,4]", true),
+        (true, "any(user.a, item >= 4)", "[1]", "[1,4]", true),
         (true, "all(user.a, item == 'sent')", "[\"sent\",\"new\"]", "[\"sent\"]", true),
         (true, "!any(user.a, item == 'x')", "[\"x\",\"y\"]", "[\"y\"]", true),
         (false, "any(user.a, item == 'x')", "[\"x\",\"y\"]", "[\"y\"]", true),
