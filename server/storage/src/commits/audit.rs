@@ -19,7 +19,7 @@ use crate::transactions::tx::{EVERY_TENANT, Tx};
 pub const NO_TENANT: &str = "";
 
 row! {
-    struct Row as columns {
+    struct AuditRow as columns {
         tenant_id: String,
         id: Uuid,
         created_at: i64,
@@ -38,10 +38,10 @@ row! {
     }
 }
 
-impl TryFrom<Row> for AuditRecord {
+impl TryFrom<AuditRow> for AuditRecord {
     type Error = StoreError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
+    fn try_from(row: AuditRow) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.id,
             tenant_id: Some(row.tenant_id).filter(|tenant| tenant != NO_TENANT),
@@ -176,7 +176,7 @@ pub async fn list(
     let [sqlite, postgres] = PAGES_OF_TENANT;
     let pages = tx.either(sqlite, postgres);
     let Filter { action, actor, record, from, before } = Filter::new(filter, page);
-    fetch_page!(tx, Row, page.limit, pages, &tx.tenant, before, action, actor, record, from)
+    fetch_page!(tx, AuditRow, page.limit, pages, &tx.tenant, before, action, actor, record, from)
 }
 
 /// Lists a page of all audit records, newest first; with `tenant` only this tenant's records. For a transaction that
@@ -190,7 +190,7 @@ pub async fn list_all(
     let [sqlite, postgres] = PAGES_OF_ALL;
     let pages = tx.either(sqlite, postgres);
     let Filter { action, actor, record, from, before } = Filter::new(filter, page);
-    fetch_page!(tx, Row, page.limit, pages, tenant, before, action, actor, record, from)
+    fetch_page!(tx, AuditRow, page.limit, pages, tenant, before, action, actor, record, from)
 }
 
 /// The filter as statements take it.

@@ -24,7 +24,7 @@ use crate::transactions::tx::Tx;
 const ROW_BYTES: usize = 256;
 
 row! {
-    struct Row as columns {
+    struct RevisionRow as columns {
         revision: i64,
         created_at: i64,
         actor: String,
@@ -38,14 +38,14 @@ row! {
     }
 }
 
-impl TryFrom<Row> for RevisionRecord {
+impl TryFrom<RevisionRow> for RevisionRecord {
     type Error = StoreError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        let corrupt = |what| StoreError::Corrupt { what };
+    fn try_from(row: RevisionRow) -> Result<Self, StoreError> {
         let source: Option<ChangeSource> = from_json(row.source, "revisions.source")?;
         Ok(Self {
-            revision: u64::try_from(row.revision).map_err(|_| corrupt("revisions.revision"))?,
+            revision: u64::try_from(row.revision)
+                .map_err(StoreError::corrupt("revisions.revision"))?,
             at: Timestamp::from_millis(row.created_at),
             author: ChangeAuthor {
                 actor: row.actor,
@@ -53,7 +53,7 @@ impl TryFrom<Row> for RevisionRecord {
                 key: row.key_id,
                 key_name: row.key_name,
             },
-            via: row.via.parse().map_err(|_| corrupt("revisions.via"))?,
+            via: row.via.parse().map_err(StoreError::corrupt("revisions.via"))?,
             message: source.as_ref().and_then(|source| source.message.clone()),
             source,
             request_id: row.request_id,
@@ -125,13 +125,13 @@ pub async fn list(
         [actor, source],
         "FROM revisions WHERE tenant_id = $1 AND revision < $2 ORDER BY revision DESC LIMIT $3"
     );
-    fetch_page!(tx, Row, limit, PAGES, &tx.tenant, number(before))
+    fetch_page!(tx, RevisionRow, limit, PAGES, &tx.tenant, number(before))
 }
 
 /// Finds a revision that is kept.
 pub async fn find(tx: &mut Tx, revision: u64) -> Result<Option<RevisionRecord>, StoreError> {
     const SQL: &str = select!("FROM revisions WHERE tenant_id = $1 AND revision = $2");
-    record(fetch_optional!(tx, Row, SQL, &tx.tenant, number(revision))?)
+    record(fetch_optional!(tx, RevisionRow, SQL, &tx.tenant, number(revision))?)
 }
 
 /// Lists `count` revisions before `before` that changed the record, newest first.
@@ -147,7 +147,7 @@ pub async fn for_record(
         ORDER BY revision DESC LIMIT $5"
     );
     let (before, count) = (number(before), number(count));
-    records(fetch_all!(tx, Row, SQL, &tx.tenant, kind, record, before, count)?)
+    records(fetch_all!(tx, RevisionRow, SQL, &tx.tenant, kind, record, before, count)?)
 }
 
 /// Returns the tenants that have revisions from before `before`, or more than `bytes` of history, and the bytes of the

@@ -280,10 +280,7 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     };
     let roles = Records::from(roles);
     let roles = roles.read(|columns| Some((columns.next()?, columns.next()?)), "roles")?;
-    let role = |(name, includes): (&str, &str)| {
-        Ok((name.to_owned(), from_json_list(includes, "roles.includes")?))
-    };
-    let mut roles = roles.into_iter().map(role).collect::<Result<Vec<_>, StoreError>>()?;
+    let mut roles = roles.into_iter().map(role).collect::<Result<Vec<_>, _>>()?;
     roles.sort_unstable();
     let types = Records::from(types);
     let types = types.read(|columns| Some((columns.next()?, columns.next()?)), "types")?;
@@ -314,10 +311,17 @@ fn relations_of(types: Option<String>) -> Result<Option<Arc<str>>, StoreError> {
         return Ok(None);
     }
     types.sort_unstable();
-    let member =
-        |(name, relations): &(&str, &str)| format!("{}:{relations}", Json::String((*name).into()));
-    let members: Vec<String> = types.iter().map(member).collect();
+    let members: Vec<String> = types.into_iter().map(member).collect();
     Ok(Some(format!("{{{}}}", members.join(",")).into()))
+}
+
+/// Returns the relations of a type as a member of a JSON object.
+fn member((name, relations): (&str, &str)) -> String {
+    format!("{}:{relations}", Json::String(name.into()))
+}
+
+fn role((name, includes): (&str, &str)) -> Result<(String, Vec<String>), StoreError> {
+    Ok((name.to_owned(), from_json_list(includes, "roles.includes")?))
 }
 
 fn resolver(columns: &mut Columns<'_>) -> Option<(String, ResolverRef)> {

@@ -46,8 +46,9 @@ pub async fn for_tenants(
 }
 
 fn locations(rows: Vec<(String, Uuid, i64, bool)>) -> Result<Vec<ResolverLocation>, StoreError> {
-    let location = |(tenant, id, version, enabled)| {
-        Ok(ResolverLocation { tenant, reference: reference(id, version)?, enabled })
-    };
-    rows.into_iter().map(location).collect()
+    let mut locations = Vec::with_capacity(rows.len());
+    for (tenant, id, version, enabled) in rows {
+        locations.push(ResolverLocation { tenant, reference: reference(id, version)?, enabled });
+    }
+    Ok(locations)
 }

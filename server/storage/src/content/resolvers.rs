@@ -75,8 +75,7 @@ pub(crate) async fn skip_versions(tx: &mut Tx) -> Result<(), StoreError> {
 
 /// Returns the reference of the version of a resolver in these columns.
 pub(crate) fn reference(id: Uuid, version: i64) -> Result<ResolverRef, StoreError> {
-    let version = u64::try_from(version);
-    let version = version.map_err(|_| StoreError::Corrupt { what: "resolvers.version" })?;
+    let version = u64::try_from(version).map_err(StoreError::corrupt("resolvers.version"))?;
     Ok(ResolverRef { id, version })
 }
 

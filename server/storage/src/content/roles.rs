@@ -58,10 +58,11 @@ pub async fn names(tx: &mut Tx) -> Result<BTreeSet<String>, StoreError> {
 async fn pairs(tx: &mut Tx) -> Result<Vec<(String, Vec<String>)>, StoreError> {
     const SQL: &str = "SELECT name, includes FROM roles WHERE tenant_id = $1";
     let rows = fetch_all!(tx, (String, String), SQL, &tx.tenant)?;
-    let read = |(name, includes): (String, String)| {
-        Ok((name, from_json_list(&includes, "roles.includes")?))
-    };
-    rows.into_iter().map(read).collect()
+    let mut pairs = Vec::with_capacity(rows.len());
+    for (name, includes) in rows {
+        pairs.push((name, from_json_list(&includes, "roles.includes")?));
+    }
+    Ok(pairs)
 }
 
 /// Inserts `role`, or replaces the one with the same name.

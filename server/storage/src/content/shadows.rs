@@ -80,8 +80,7 @@ pub async fn store_counts(
 
 fn read(row: Option<(Option<String>,)>) -> Result<ShadowReport, StoreError> {
     let Some((Some(counts),)) = row else { return Ok(ShadowReport::default()) };
-    let corrupt = |_| StoreError::Corrupt { what: "drafts.shadow_counts" };
-    serde_json::from_str(&counts).map_err(corrupt)
+    serde_json::from_str(&counts).map_err(StoreError::corrupt("drafts.shadow_counts"))
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub(crate) use relations::relation_names;
 pub use relations::{NumberedRelations, relations};
 
 row! {
-    struct Row as columns {
+    struct TypeRow as columns {
         name: String,
         definition: String,
         relations: String,
@@ -45,13 +45,13 @@ struct Definition {
     properties: PropertyDeclarations,
 }
 
-impl TryFrom<Row> for TypeRecord {
+impl TryFrom<TypeRow> for TypeRecord {
     type Error = StoreError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        let corrupt = |_| StoreError::Corrupt { what: "types.definition" };
+    fn try_from(row: TypeRow) -> Result<Self, StoreError> {
+        let definition = serde_json::from_str(&row.definition);
         let Definition { about, properties } =
-            serde_json::from_str(&row.definition).map_err(corrupt)?;
+            definition.map_err(StoreError::corrupt("types.definition"))?;
         let relations = NumberedRelations::read(&row.name, &row.relations)?.into_declarations();
         Ok(Self {
             kind: row.name,
@@ -133,7 +133,7 @@ impl Texts {
 /// Finds the type with this name.
 pub async fn find(tx: &mut Tx, name: &str) -> Result<Option<TypeRecord>, StoreError> {
     const SQL: &str = select!("FROM types WHERE tenant_id = $1 AND name = $2");
-    record(fetch_optional!(tx, Row, SQL, &tx.tenant, name)?)
+    record(fetch_optional!(tx, TypeRow, SQL, &tx.tenant, name)?)
 }
 
 /// Lists a page of the types in the order of names, after the name `after`; the empty text begins.
@@ -142,13 +142,13 @@ pub async fn list(tx: &mut Tx, after: &str, limit: i64) -> Result<Listed<TypeRec
         [name, definition],
         "FROM types WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3"
     );
-    fetch_page!(tx, Row, limit, PAGES, &tx.tenant, after)
+    fetch_page!(tx, TypeRow, limit, PAGES, &tx.tenant, after)
 }
 
 /// Reads every type, in the order of names.
 pub async fn all(tx: &mut Tx) -> Result<Vec<TypeRecord>, StoreError> {
     const SQL: &str = select!("FROM types WHERE tenant_id = $1 ORDER BY name");
-    records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
+    records(fetch_all!(tx, TypeRow, SQL, &tx.tenant)?)
 }
 
 /// Reads the column `sources` of a type.
@@ -156,9 +156,8 @@ pub(crate) fn read_sources(
     name: &str,
     sources: &str,
 ) -> Result<(String, Vec<(String, KnownProperty)>), StoreError> {
-    let corrupt = |_| StoreError::Corrupt { what: "types.sources" };
-    let stored: BTreeMap<String, StoredProperty> =
-        serde_json::from_str(sources).map_err(corrupt)?;
+    let stored = serde_json::from_str(sources).map_err(StoreError::corrupt("types.sources"))?;
+    let stored: BTreeMap<String, StoredProperty> = stored;
     let known = stored.into_iter().map(|(name, stored)| (name, stored.into()));
     Ok((name.to_owned(), known.collect()))
 }

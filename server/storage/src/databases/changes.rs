@@ -63,7 +63,7 @@ pub struct Changes {
 const MAX_ROWS: usize = 1_000;
 
 row! {
-    struct Row {
+    struct ChangeRow {
         id: String,
         revision: i64,
         history: String,
@@ -73,14 +73,14 @@ row! {
     }
 }
 
-/// The columns of a tenant from which a [`Row`] is made.
+/// The columns of a tenant from which a [`ChangeRow`] is made.
 macro_rules! columns {
     () => {
         "id, revision, history, changed, access_changed"
     };
 }
 
-impl Row {
+impl ChangeRow {
     fn position(&self) -> HistoryPosition {
         HistoryPosition::read(u64::try_from(self.revision).unwrap_or_default(), &self.history)
     }
@@ -90,7 +90,7 @@ impl Row {
 pub async fn end(tx: &mut Tx) -> Result<StreamPosition, StoreError> {
     const SQL: &str = "SELECT id, revision, history, changed, TRUE AS is_new, FALSE AS concerns_access \
         FROM tenants ORDER BY changed DESC LIMIT 1";
-    let newest = fetch_optional!(tx, Row, SQL)?;
+    let newest = fetch_optional!(tx, ChangeRow, SQL)?;
     let snapshot = snapshot(tx).await?;
     Ok(StreamPosition {
         newest: newest.as_ref().map_or(0, |row| row.changed),
@@ -123,7 +123,7 @@ pub async fn since(tx: &mut Tx, last: &StreamPosition) -> Result<Option<Changes>
 }
 
 /// Reads the tenants that changed after `last`, and its witness.
-async fn rows(tx: &mut Tx, last: &StreamPosition) -> Result<Vec<Row>, StoreError> {
+async fn rows(tx: &mut Tx, last: &StreamPosition) -> Result<Vec<ChangeRow>, StoreError> {
     const SQLITE: &str = concat!(
         "WITH found AS (SELECT ",
         columns!(),
@@ -155,16 +155,16 @@ async fn rows(tx: &mut Tx, last: &StreamPosition) -> Result<Vec<Row>, StoreError
     );
     let witness = last.witness.as_ref().map_or("", |witness| &*witness.tenant);
     let rows = match &last.snapshot {
-        None => fetch_all!(tx, Row, SQLITE, last.newest, witness)?,
+        None => fetch_all!(tx, ChangeRow, SQLITE, last.newest, witness)?,
         Some(Snapshot { text, xmin }) => {
-            fetch_all!(tx, Row, POSTGRES, last.newest, witness, *xmin, &**text)?
+            fetch_all!(tx, ChangeRow, POSTGRES, last.newest, witness, *xmin, &**text)?
         }
     };
     Ok(rows)
 }
 
 /// Returns whether the database still has the change that the witness saw.
-fn is_there(witness: &Witness, rows: &[Row]) -> bool {
+fn is_there(witness: &Witness, rows: &[ChangeRow]) -> bool {
     rows.iter().any(|row| {
         row.id == witness.tenant
             && match row.is_new {
@@ -177,7 +177,7 @@ fn is_there(witness: &Witness, rows: &[Row]) -> bool {
     })
 }
 
-fn witness(row: &Row) -> Witness {
+fn witness(row: &ChangeRow) -> Witness {
     Witness { tenant: row.id.clone(), changed: row.changed, position: row.position() }
 }
 

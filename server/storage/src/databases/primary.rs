@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 use crate::databases::hosts::Host;
-use crate::databases::reachability::Reachability;
+use crate::databases::reachability::{Reachability, timed_out};
 use crate::transactions::error::{OpenError, StoreError};
 
 /// Time after which a transaction that has not begun makes the process look at all hosts.
@@ -234,8 +234,7 @@ async fn ask_all(hosts: &[Host]) -> Vec<Role> {
 
 async fn ask(options: &PgConnectOptions) -> Role {
     let answered = timeout(ANSWER, role(options)).await;
-    let late = |_| Err(sqlx::Error::Io(io::Error::from(io::ErrorKind::TimedOut)));
-    match answered.unwrap_or_else(late) {
+    match answered.unwrap_or_else(|late| Err(timed_out(late))) {
         Ok(Some(timeline)) => Role::Primary { timeline },
         Ok(None) => Role::Standby,
         Err(error) => {

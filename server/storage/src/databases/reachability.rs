@@ -8,6 +8,7 @@ use std::time::Duration;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection, PgConnection, PgPool};
 use tokio::sync::Mutex;
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout};
 
 use crate::transactions::error::StoreError;
@@ -55,8 +56,12 @@ impl Reachability {
 /// Connects past the pool, once. The error holds no password.
 pub(crate) async fn connect(options: &PgConnectOptions) -> Result<(), sqlx::Error> {
     let connected = timeout(ATTEMPT_TIMEOUT, PgConnection::connect_with(options)).await;
-    let late = |_| sqlx::Error::Io(io::Error::from(io::ErrorKind::TimedOut));
-    connected.map_err(late)??.close().await
+    connected.map_err(timed_out)??.close().await
+}
+
+/// Returns the error of a server that did not answer in time.
+pub(crate) fn timed_out(_: Elapsed) -> sqlx::Error {
+    sqlx::Error::Io(io::Error::from(io::ErrorKind::TimedOut))
 }
 
 #[cfg(test)]

@@ -59,11 +59,14 @@ struct FileIdentity {
 impl WatchedFile {
     /// Returns what is at the path now; `None` if there is no file.
     fn identity(&self) -> Option<FileIdentity> {
-        let number = |found: Metadata| (found.dev(), found.ino());
-        let database = number(self.path.metadata().ok()?);
-        let log = sqlite_files::log_of(&self.path).metadata().ok().map(number);
+        let database = device_and_number(self.path.metadata().ok()?);
+        let log = sqlite_files::log_of(&self.path).metadata().ok().map(device_and_number);
         Some(FileIdentity { database, log })
     }
+}
+
+fn device_and_number(found: Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
 }
 
 impl SqlitePools {

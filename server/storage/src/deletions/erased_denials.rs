@@ -117,7 +117,7 @@ async fn erase_part(
 }
 
 /// A denial in rows of its own.
-struct Row {
+struct OwnRow {
     delivery: Uuid,
     event: Uuid,
     is_over: bool,
@@ -133,23 +133,21 @@ async fn rows(
     webhook: Uuid,
     (after, last): (Uuid, Uuid),
     limit: i64,
-) -> Result<Vec<Row>, StoreError> {
+) -> Result<Vec<OwnRow>, StoreError> {
     const SQL: &str = "SELECT d.id, d.event_id, d.due_at IS NULL, EXISTS (SELECT 1 \
         FROM webhook_attempts a WHERE a.tenant_id = $1 AND a.delivery_id = d.id), d.dropped, e.body \
         FROM webhook_deliveries d JOIN webhook_events e ON e.tenant_id = $1 AND e.id = d.event_id \
         WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials AND d.event_id > $3 \
         AND d.event_id <= $4 ORDER BY d.event_id LIMIT $5";
-    type Found = (Uuid, Uuid, bool, bool, i64, Vec<u8>);
-    let found = fetch_all!(tx, Found, SQL, &tx.tenant, webhook, after, last, limit)?;
-    let row = |(delivery, event, is_over, was_sent, dropped, body)| Row {
-        delivery,
-        event,
-        is_over,
-        was_sent,
-        dropped,
-        body,
-    };
-    Ok(found.into_iter().map(row).collect())
+    let found = fetch_all!(tx, OwnColumns, SQL, &tx.tenant, webhook, after, last, limit)?;
+    Ok(found.into_iter().map(own_row).collect())
+}
+
+/// The columns of an [`OwnRow`], in its order.
+type OwnColumns = (Uuid, Uuid, bool, bool, i64, Vec<u8>);
+
+fn own_row((delivery, event, is_over, was_sent, dropped, body): OwnColumns) -> OwnRow {
+    OwnRow { delivery, event, is_over, was_sent, dropped, body }
 }
 
 async fn erase_rows<'p>(

@@ -89,11 +89,11 @@ pub async fn request(tx: &mut Tx, tenant: &str, at: Timestamp) -> Result<bool, S
 /// Lists the tenants that are being deleted. For a transaction that sees every tenant.
 pub async fn pending(tx: &mut Tx) -> Result<Vec<Deletion>, StoreError> {
     const SQL: &str = "SELECT id, erased_at FROM tenants WHERE deleting_at IS NOT NULL ORDER BY id";
-    let deletion = |(tenant, erased_at): (String, Option<i64>)| Deletion {
-        tenant,
-        erased_at: erased_at.map(Timestamp::from_millis),
-    };
     Ok(fetch_all!(tx, (String, Option<i64>), SQL)?.into_iter().map(deletion).collect())
+}
+
+fn deletion((tenant, erased_at): (String, Option<i64>)) -> Deletion {
+    Deletion { tenant, erased_at: erased_at.map(Timestamp::from_millis) }
 }
 
 /// Deletes some rows of the transaction's tenant, of one table. False if none is left.

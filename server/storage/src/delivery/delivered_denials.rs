@@ -188,9 +188,11 @@ impl DenialRow for DeliveredRow {
             AND webhook_id = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5";
         type Found = (Uuid, Vec<u8>, Vec<u8>);
         let rows = fetch_all!(tx, Found, SQL, &tx.tenant, webhook, after, last, limit)?;
-        let row =
-            |(id, attempts, bodies): Found| Ok(Self { id, denials: denials(&attempts, &bodies)? });
-        rows.into_iter().map(row).collect()
+        let mut found = Vec::with_capacity(rows.len());
+        for (id, attempts, bodies) in rows {
+            found.push(Self { id, denials: denials(&attempts, &bodies)? });
+        }
+        Ok(found)
     }
 
     fn id(&self) -> Uuid {
@@ -220,8 +222,8 @@ impl DenialRow for DeliveredRow {
 /// Reads the denials of a row: the attempt and the body of each.
 fn denials(attempts: &[u8], bodies: &[u8]) -> Result<Vec<(Attempt, Box<RawValue>)>, StoreError> {
     let attempts: Vec<Attempt> = serde_json::from_slice(attempts).map_err(|_| ATTEMPTS)?;
-    let bodies: Vec<Box<RawValue>> = serde_json::from_slice(bodies)
-        .map_err(|_| StoreError::Corrupt { what: "delivered_denials.bodies" })?;
+    let bodies: Vec<Box<RawValue>> =
+        serde_json::from_slice(bodies).map_err(StoreError::corrupt("delivered_denials.bodies"))?;
     Ok(attempts.into_iter().zip(bodies).collect())
 }
 
@@ -262,8 +264,11 @@ pub(crate) async fn oldest(
     const SQL: &str = "SELECT id, total, settled_at FROM delivered_denials \
         WHERE tenant_id = $1 AND webhook_id = $2 ORDER BY id LIMIT $3";
     let rows = fetch_all!(tx, (Uuid, i64, i64), SQL, &tx.tenant, webhook, limit)?;
-    let numbers = |(id, total, settled_at)| Numbers { id, total, settled_at };
     Ok(rows.into_iter().map(numbers).collect())
+}
+
+fn numbers((id, total, settled_at): (Uuid, i64, i64)) -> Numbers {
+    Numbers { id, total, settled_at }
 }
 
 /// Deletes the rows of `webhook` up to `last`, and returns the number of their denials.

@@ -75,12 +75,6 @@ async fn record_in_rows(
     if made.is_empty() {
         return Ok(0);
     }
-    let outcome = |(job, attempt): &Made<'_>| Outcome {
-        delivery: job.delivery,
-        round: job.round,
-        failures: job.failures + i64::from(attempt.state != DeliveryState::Delivered),
-        due_at: attempt.next_attempt_at.map(Timestamp::millis),
-    };
     let outcomes: Vec<Outcome> = made.iter().map(outcome).collect();
     let written: HashSet<Uuid> =
         delivery_rows::settle(tx, &outcomes, now).await?.into_iter().collect();
@@ -94,6 +88,16 @@ async fn record_in_rows(
     delivery_rows::insert_attempts(tx, queue.webhook, &attempts).await?;
     let is_over = |one: &&Outcome| one.due_at.is_none() && written.contains(&one.delivery);
     Ok(i64::try_from(outcomes.iter().filter(is_over).count()).unwrap_or(i64::MAX))
+}
+
+/// Returns what an attempt makes of its delivery.
+fn outcome((job, attempt): &Made<'_>) -> Outcome {
+    Outcome {
+        delivery: job.delivery,
+        round: job.round,
+        failures: job.failures + i64::from(attempt.state != DeliveryState::Delivered),
+        due_at: attempt.next_attempt_at.map(Timestamp::millis),
+    }
 }
 
 async fn exists(tx: &mut Tx, delivery: Uuid) -> Result<bool, StoreError> {

@@ -211,10 +211,12 @@ impl DenialRow for SegmentRow {
             AND webhook_id = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5";
         type Found = (Uuid, i64, Vec<u8>);
         let rows = fetch_all!(tx, Found, SQL, &tx.tenant, webhook, after, last, limit)?;
-        let row = |(id, gone, denials): Found| {
-            Ok(Self { id, gone, denials: serde_json::from_slice(&denials).map_err(|_| DENIALS)? })
-        };
-        rows.into_iter().map(row).collect()
+        let mut found = Vec::with_capacity(rows.len());
+        for (id, gone, denials) in rows {
+            let denials = serde_json::from_slice(&denials).map_err(|_| DENIALS)?;
+            found.push(Self { id, gone, denials });
+        }
+        Ok(found)
     }
 
     fn id(&self) -> Uuid {

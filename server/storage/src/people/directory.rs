@@ -122,8 +122,7 @@ async fn set_position(tx: &mut Tx, position: HistoryPosition) -> Result<i64, Sto
 }
 
 fn stored(position: &HistoryPosition) -> Result<i64, StoreError> {
-    let corrupt = |_| StoreError::Corrupt { what: "tenants.entities_revision" };
-    i64::try_from(position.revision).map_err(corrupt)
+    i64::try_from(position.revision).map_err(StoreError::corrupt("tenants.entities_revision"))
 }
 
 /// The statements that remove the rows of deleted records of a table.

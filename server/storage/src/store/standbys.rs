@@ -13,7 +13,7 @@ use sqlx::postgres::PgPoolOptions;
 use strum::{IntoStaticStr, VariantArray};
 use tokio::time::{Instant, timeout};
 
-use crate::databases::hosts::{self, Target};
+use crate::databases::hosts::{self, Host, Target};
 use crate::databases::postgres;
 use crate::tenancy::tenants;
 use crate::transactions::error::{OpenError, StoreError};
@@ -63,12 +63,7 @@ impl Standbys {
     /// # Errors
     /// [`OpenError::Url`]
     pub(crate) fn parse(url: &str) -> Result<Self, OpenError> {
-        let server = |host: hosts::Host| {
-            let pool = PgPoolOptions::new().max_connections(CONNECTIONS);
-            let pool = pool.acquire_timeout(PATIENCE).connect_lazy_with(host.options);
-            Arc::new(Server { name: host.name, pool, rests_until: Mutex::default() })
-        };
-        let servers = hosts::parse(url, Target::Any)?.into_iter().map(server).collect();
+        let servers = hosts::parse(url, Target::Any)?.into_iter().map(Server::lazy).collect();
         Ok(Self { servers, next: AtomicUsize::new(0) })
     }
 
@@ -118,6 +113,13 @@ impl Standbys {
 }
 
 impl Server {
+    /// Returns the server of `host`. The first read connects.
+    fn lazy(host: Host) -> Arc<Self> {
+        let pool = PgPoolOptions::new().max_connections(CONNECTIONS);
+        let pool = pool.acquire_timeout(PATIENCE).connect_lazy_with(host.options);
+        Arc::new(Self { name: host.name, pool, rests_until: Mutex::default() })
+    }
+
     /// Asks the server no more for a while.
     fn rest(&self, reason: &str) -> ReadSource {
         *self.rests_until.lock() = Some(Instant::now() + REST);

@@ -102,6 +102,13 @@ struct Key {
     mac: hmac::Key,
 }
 
+/// Reads the key with this number, counted from 1.
+fn parse_key((text, number): (&str, usize)) -> Result<Key, String> {
+    Key::parse(text).ok_or_else(|| {
+        format!("{KEY_BYTES} bytes in base64, or several such keys separated by commas; key {number} is not valid")
+    })
+}
+
 impl KeyRing {
     /// Reads `ENCRYPTION_KEY`: one key or several, separated by commas.
     ///
@@ -113,20 +120,9 @@ impl KeyRing {
             None => (text, None),
         };
         let older = older.into_iter().flat_map(|older| older.split(','));
-        let read = |text, number: usize| {
-            Key::parse(text).ok_or_else(|| {
-                format!(
-                    "{KEY_BYTES} bytes in base64, or several such keys separated by commas; key \
-                     {number} is not valid"
-                )
-            })
-        };
         Ok(Self {
-            first: Arc::new(read(first, 1)?),
-            older: older
-                .zip(2..)
-                .map(|(text, number)| read(text, number))
-                .collect::<Result<_, _>>()?,
+            first: Arc::new(parse_key((first, 1))?),
+            older: older.zip(2..).map(parse_key).collect::<Result<_, _>>()?,
         })
     }
 

@@ -59,7 +59,7 @@ impl SecretColumn {
 }
 
 row! {
-    struct Row {
+    struct SecretRow {
         tenant_id: String,
         id: Uuid,
         secret: Vec<u8>,
@@ -88,7 +88,7 @@ pub async fn reencrypt(
     limit: i64,
 ) -> Result<ReencryptedRows, StoreError> {
     let first = keys.first_id().to_vec();
-    let rows = fetch_all!(tx, Row, AssertSqlSafe(column.list()), tenant, *id, first, limit)?;
+    let rows = fetch_all!(tx, SecretRow, AssertSqlSafe(column.list()), tenant, *id, first, limit)?;
     let mut outcome = ReencryptedRows::default();
     for row in rows {
         let context = Context { tenant: &row.tenant_id, record: row.id, column: column.name };

@@ -16,7 +16,7 @@ use crate::transactions::paging::{Pages, fetch_page, pages};
 use crate::transactions::tx::Tx;
 
 row! {
-    struct Row as columns {
+    struct ServiceKeyRow as columns {
         id: Uuid,
         name: String,
         description: Option<String>,
@@ -30,21 +30,16 @@ row! {
     }
 }
 
-impl TryFrom<Row> for ServiceKeyRecord {
+impl TryFrom<ServiceKeyRow> for ServiceKeyRecord {
     type Error = StoreError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        const PERMISSIONS: &str = "service_keys.permissions";
-        let parse = |text: &String| {
-            text.parse::<Permission>().map_err(|_| StoreError::Corrupt { what: PERMISSIONS })
-        };
-        let permissions = from_json_list(&row.permissions, PERMISSIONS)?;
+    fn try_from(row: ServiceKeyRow) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.id,
             name: row.name,
             description: row.description,
             prefix: key_prefix(row.id),
-            permissions: permissions.iter().map(parse).collect::<Result<_, _>>()?,
+            permissions: permissions(&row.permissions)?,
             domain: row.domain,
             created_by: row.created_by,
             created_at: Timestamp::from_millis(row.created_at),
@@ -53,6 +48,16 @@ impl TryFrom<Row> for ServiceKeyRecord {
             secret_hash: row.secret_hash,
         })
     }
+}
+
+/// Reads the column `permissions`.
+fn permissions(text: &str) -> Result<Vec<Permission>, StoreError> {
+    const COLUMN: &str = "service_keys.permissions";
+    let mut permissions = Vec::new();
+    for name in from_json_list(text, COLUMN)? {
+        permissions.push(name.parse().map_err(StoreError::corrupt(COLUMN))?);
+    }
+    Ok(permissions)
 }
 
 /// A service key, and the tenant that it determines.
@@ -73,7 +78,7 @@ pub async fn find_anywhere(tx: &mut Tx, id: Uuid) -> Result<Option<FoundKey>, St
     const SQL: &str = select!("FROM service_keys WHERE tenant_id = $1 AND id = $2");
     let found = fetch_optional!(tx, (String, Option<String>, bool), TENANT, id)?;
     let Some((tenant, slug, is_open)) = found else { return Ok(None) };
-    let Some(row) = fetch_optional!(tx, Row, SQL, &tenant, id)? else {
+    let Some(row) = fetch_optional!(tx, ServiceKeyRow, SQL, &tenant, id)? else {
         return Ok(None);
     };
     Ok(Some(FoundKey { record: row.try_into()?, tenant, slug, is_open }))
@@ -82,7 +87,7 @@ pub async fn find_anywhere(tx: &mut Tx, id: Uuid) -> Result<Option<FoundKey>, St
 /// Finds the tenant's key with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ServiceKeyRecord>, StoreError> {
     const SQL: &str = select!("FROM service_keys WHERE tenant_id = $1 AND id = $2");
-    record(fetch_optional!(tx, Row, SQL, &tx.tenant, id)?)
+    record(fetch_optional!(tx, ServiceKeyRow, SQL, &tx.tenant, id)?)
 }
 
 /// Lists a page of the tenant's keys, in order of creation.
@@ -91,7 +96,7 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ServiceKeyRecord>, S
         [name, description, permissions, domain],
         "FROM service_keys WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     );
-    fetch_page!(tx, Row, page.limit, PAGES, &tx.tenant, page.after)
+    fetch_page!(tx, ServiceKeyRow, page.limit, PAGES, &tx.tenant, page.after)
 }
 
 /// Inserts a key.

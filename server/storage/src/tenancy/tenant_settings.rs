@@ -71,8 +71,8 @@ pub async fn store(
 /// Returns whether audit records have the values of the attributes of entities.
 pub(crate) async fn audit_values(tx: &mut Tx) -> Result<bool, StoreError> {
     let Some(settings) = find(tx).await? else { return Ok(false) };
-    let corrupt = |_| StoreError::Corrupt { what: "tenant_settings.settings" };
-    let settings: Value = serde_json::from_str(&settings).map_err(corrupt)?;
+    let settings: Value =
+        serde_json::from_str(&settings).map_err(StoreError::corrupt("tenant_settings.settings"))?;
     Ok(settings.get("audit_values").and_then(Value::as_bool).unwrap_or(false))
 }
 

@@ -19,7 +19,7 @@ use crate::transactions::paging::{Pages, fetch_page, pages};
 use crate::transactions::tx::Tx;
 
 row! {
-    struct Row as columns {
+    struct TenantRow as columns {
         id: String,
         name: Option<String>,
         slug: Option<String>,
@@ -29,8 +29,8 @@ row! {
     }
 }
 
-impl From<Row> for TenantRecord {
-    fn from(row: Row) -> Self {
+impl From<TenantRow> for TenantRecord {
+    fn from(row: TenantRow) -> Self {
         Self {
             name: row.name.unwrap_or_else(|| row.id.clone()),
             slug: row.slug.unwrap_or_else(|| row.id.clone()),
@@ -97,8 +97,8 @@ pub async fn begin_epoch(tx: &mut Tx, lost: u64) -> Result<bool, StoreError> {
 
 async fn set_position(tx: &mut Tx, position: &HistoryPosition) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE tenants SET revision = $2, history = $3 WHERE id = $1";
-    let corrupt = |_| StoreError::Corrupt { what: "tenants.revision" };
-    let revision = i64::try_from(position.revision).map_err(corrupt)?;
+    let revision = i64::try_from(position.revision);
+    let revision = revision.map_err(StoreError::corrupt("tenants.revision"))?;
     match execute!(tx, SQL, &tx.tenant, revision, position.history())? {
         0 => Err(StoreError::Corrupt { what: "tenants.id" }),
         _ => Ok(()),
@@ -171,7 +171,7 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<TenantRecord>, Store
         [name, slug],
         "FROM tenants WHERE slug IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"
     );
-    fetch_page!(tx, Row, page.limit, PAGES, page.after.to_string())
+    fetch_page!(tx, TenantRow, page.limit, PAGES, page.after.to_string())
 }
 
 /// Lists a page of all tenants by id, including tenants of `selfhost` mode.
@@ -184,13 +184,13 @@ pub async fn list_every(
         "FROM tenants \
         WHERE id > $1 AND erased_at IS NULL ORDER BY id LIMIT $2"
     );
-    records(fetch_all!(tx, Row, SQL, after, limit)?)
+    records(fetch_all!(tx, TenantRow, SQL, after, limit)?)
 }
 
 /// Finds the tenant with this id.
 pub async fn find(tx: &mut Tx, id: &str) -> Result<Option<TenantRecord>, StoreError> {
     const SQL: &str = select!("FROM tenants WHERE id = $1 AND erased_at IS NULL");
-    record(fetch_optional!(tx, Row, SQL, id)?)
+    record(fetch_optional!(tx, TenantRow, SQL, id)?)
 }
 
 /// Finds the tenant with this id or slug.
@@ -199,7 +199,7 @@ pub async fn find_by_id_or_slug(
     name: &str,
 ) -> Result<Option<TenantRecord>, StoreError> {
     const SQL: &str = select!("FROM tenants WHERE (id = $1 OR slug = $1) AND erased_at IS NULL");
-    record(fetch_optional!(tx, Row, SQL, name)?)
+    record(fetch_optional!(tx, TenantRow, SQL, name)?)
 }
 
 /// Suspends the tenant of the transaction and pauses its deliveries. False if it is not active.

@@ -69,6 +69,11 @@ impl From<Infallible> for StoreError {
 }
 
 impl StoreError {
+    /// Returns the error of a value of `what` that cannot be read, whatever its reader says.
+    pub(crate) fn corrupt<E>(what: &'static str) -> impl FnOnce(E) -> Self {
+        move |_| Self::Corrupt { what }
+    }
+
     /// Returns whether the service has closed the database, because it stops. Nobody needs to know of this failure.
     pub fn is_closed(&self) -> bool {
         matches!(self, Self::Database(sqlx::Error::PoolClosed))

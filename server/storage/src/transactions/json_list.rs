@@ -18,7 +18,7 @@ pub(crate) fn to_json_list(items: &[impl AsRef<str>]) -> String {
 
 /// Reads the strings of a column that [`to_json_list`] wrote; `what` names the column in errors.
 pub(crate) fn from_json_list(text: &str, what: &'static str) -> Result<Vec<String>, StoreError> {
-    serde_json::from_str(text).map_err(|_| StoreError::Corrupt { what })
+    serde_json::from_str(text).map_err(StoreError::corrupt(what))
 }
 
 /// Reads a column that may be null; `what` names it in errors.
@@ -26,6 +26,8 @@ pub(crate) fn from_json<T: DeserializeOwned>(
     text: Option<String>,
     what: &'static str,
 ) -> Result<Option<T>, StoreError> {
-    let read = |text: String| serde_json::from_str(&text).map_err(|_| StoreError::Corrupt { what });
-    text.map(read).transpose()
+    match text {
+        Some(text) => serde_json::from_str(&text).map_err(StoreError::corrupt(what)),
+        None => Ok(None),
+    }
 }

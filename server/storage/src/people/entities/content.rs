@@ -35,8 +35,7 @@ impl Content {
 
 /// Reads the column `domain_roles`.
 pub(super) fn domain_roles(text: &str) -> Result<DomainRoles, StoreError> {
-    let corrupt = |_| StoreError::Corrupt { what: "entities.domain_roles" };
-    serde_json::from_str(text).map_err(corrupt)
+    serde_json::from_str(text).map_err(StoreError::corrupt("entities.domain_roles"))
 }
 
 /// Reads the column `properties`.

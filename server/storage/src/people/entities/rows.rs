@@ -40,6 +40,11 @@ impl<'t> EntityRow<'t> {
     }
 }
 
+/// Reads a column; `what` names it in errors.
+fn parse<'t>(text: &'t str, what: &'static str) -> Result<Json<'t>, StoreError> {
+    json::parse(text.as_bytes()).map_err(StoreError::corrupt(what))
+}
+
 /// An entity with its content as trees.
 pub(super) struct ParsedRow<'t> {
     row: EntityRow<'t>,
@@ -54,13 +59,11 @@ impl<'t> ParsedRow<'t> {
     /// # Errors
     /// [`StoreError::Corrupt`]
     pub(super) fn parse(row: EntityRow<'t>) -> Result<Self, StoreError> {
-        let corrupt = |what| move |_| StoreError::Corrupt { what };
-        let parse = |text: &'t str| json::parse(text.as_bytes());
         Ok(Self {
             row,
-            roles: parse(row.roles).map_err(corrupt("entities.roles"))?,
-            domain_roles: parse(row.domain_roles).map_err(corrupt("entities.domain_roles"))?,
-            properties: parse(row.properties).map_err(corrupt("entities.properties"))?,
+            roles: parse(row.roles, "entities.roles")?,
+            domain_roles: parse(row.domain_roles, "entities.domain_roles")?,
+            properties: parse(row.properties, "entities.properties")?,
         })
     }
 

@@ -218,19 +218,26 @@ pub async fn shapes(
         count(CASE WHEN source = CAST($3 AS TEXT) THEN 1 END) \
         FROM relations WHERE tenant_id = $1 AND object_type = $2 AND NOT is_deleted \
         GROUP BY relation, subject_type, subject_id = '*', subject_relation";
-    type Row = (i64, String, bool, i64, i64, i64);
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, object_type, source)?;
-    let shape = |(number, subject_type, is_everybody, subject_relation, count, of_source): Row| {
-        let corrupt = StoreError::Corrupt { what: "relations.relation" };
-        Ok(TupleShape {
-            object_type: object_type.to_owned(),
-            relation: relation(number)?.ok_or(corrupt)?,
-            subject_type,
-            is_everybody,
-            subject_relation: relation(subject_relation)?,
-            count: u64::try_from(count).unwrap_or_default(),
-            of_source: u64::try_from(of_source).unwrap_or_default(),
-        })
-    };
-    rows.into_iter().map(shape).collect()
+    let rows = fetch_all!(tx, ShapeColumns, SQL, &tx.tenant, object_type, source)?;
+    rows.into_iter().map(|columns| shape(object_type, columns)).collect()
+}
+
+/// The relation, the type of the subject, whether it is everybody of that type, the relation of all who are meant, the number of
+/// tuples, and the number of those of the source.
+type ShapeColumns = (i64, String, bool, i64, i64, i64);
+
+fn shape(
+    object_type: &str,
+    (number, subject_type, is_everybody, subject_relation, count, of_source): ShapeColumns,
+) -> Result<TupleShape, StoreError> {
+    let corrupt = StoreError::Corrupt { what: "relations.relation" };
+    Ok(TupleShape {
+        object_type: object_type.to_owned(),
+        relation: relation(number)?.ok_or(corrupt)?,
+        subject_type,
+        is_everybody,
+        subject_relation: relation(subject_relation)?,
+        count: u64::try_from(count).unwrap_or_default(),
+        of_source: u64::try_from(of_source).unwrap_or_default(),
+    })
 }

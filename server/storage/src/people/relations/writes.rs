@@ -29,7 +29,7 @@ const TUPLES: Rows = Rows {
 };
 
 /// The row of a tuple that is written.
-struct Row<'k> {
+struct TupleRow<'k> {
     key: &'k TupleKey,
     expires_at: Option<i64>,
     source: Option<&'k str>,
@@ -67,7 +67,7 @@ pub async fn write(
             Some(old) if sync.is_none() || old.sync == sync => continue,
             Some(_) => {}
         }
-        rows.push(Row { key, expires_at, source, sync, unchanged, is_deleted: false });
+        rows.push(TupleRow { key, expires_at, source, sync, unchanged, is_deleted: false });
     }
     let revision = if written.count() == 0 { 0 } else { directory::next(tx).await? };
     store(tx, &rows, revision).await?;
@@ -159,7 +159,7 @@ pub(super) async fn remove(
         return Ok(());
     }
     let keys = tuples.iter().map(StoredTuple::key).collect::<Result<Vec<_>, _>>()?;
-    let row = |key| Row {
+    let row = |key| TupleRow {
         key,
         expires_at: None,
         source: None,
@@ -167,7 +167,7 @@ pub(super) async fn remove(
         unchanged: None,
         is_deleted: true,
     };
-    let rows: Vec<Row<'_>> = keys.iter().map(row).collect();
+    let rows: Vec<TupleRow<'_>> = keys.iter().map(row).collect();
     let revision = directory::next(tx).await?;
     store(tx, &rows, revision).await?;
     for (tuple, key) in tuples.iter().zip(&keys) {
@@ -192,7 +192,7 @@ pub(super) async fn finish(tx: &mut Tx, deleted: AuditedTuples) -> Result<(), St
     Ok(())
 }
 
-async fn store(tx: &mut Tx, rows: &[Row<'_>], revision: i64) -> Result<(), StoreError> {
+async fn store(tx: &mut Tx, rows: &[TupleRow<'_>], revision: i64) -> Result<(), StoreError> {
     let written = (revision, tx.at.millis());
     write_rows!(tx, TUPLES, rows, row =>
         &row.key.object.kind,
