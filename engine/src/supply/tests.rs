@@ -319,7 +319,8 @@ fn a_subject_that_the_directory_lacks_has_no_roles_if_they_are_withheld() {
         let caller = is_caller.then_some(caller);
         let mut check = Check::new(body, "ws", caller, chrono::DateTime::UNIX_EPOCH);
         check.subject_type = of_type;
-        let supply = Supply::new(&facts, KnownEntities::find(table, &check, needs), &check, needs);
+        let known = (KnownEntities::find(table, &check, needs), None);
+        let supply = Supply::new(&facts, known, &check, needs);
         let completed = supply.complete(check);
         // All else stays.
         assert!(completed.attributes.user.has("roles"), "{subject}");
