@@ -352,13 +352,9 @@ fn cells(plan: &Plan, new: &Plan, question: &Check<'_>, tally: &mut Tally) -> Te
     let open =
         MatrixCell { subject: None, roles: &roles, relation: None, domain: None, action: None };
     let (subject, domain) = (Some(question.subject), Some(question.domain));
-    let known = MatrixCell {
-        subject,
-        domain,
-        action: Some(question.action),
-        roles: &roles,
-        relation: None,
-    };
+    let action = question.action.text();
+    let known =
+        MatrixCell { subject, domain, action: Some(&action), roles: &roles, relation: None };
     for (cell, attributes) in [(open, Attributes::default()), (known, question.attributes)] {
         let [by_plan, by_new] = [plan, new].map(|plan| {
             let outcome = PlanMatrix::new(plan, attributes).outcome(&cell);
