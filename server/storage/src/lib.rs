@@ -19,8 +19,8 @@ mod transactions;
 
 pub use commits::{audit, revision_changes, revisions};
 pub use content::{
-    bulk, conditions, content_size, drafts, plan_records, policies, proposals, resolver_locations, resolvers,
-    resources, roles, rules, shadows, tenant_cases, types, verbs,
+    bulk, conditions, content_size, drafts, plan_records, policies, proposals, resolver_locations,
+    resolvers, resources, roles, rules, shadows, tenant_cases, types, verbs,
 };
 pub use databases::changes;
 pub use decisions::{
