@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use portcullis_engine::entities::{EntityChange, EntityInput, EntityTable};
-use portcullis_engine::request::{AttributeMap, Attributes, Roles};
+use portcullis_engine::request::{Action, AttributeMap, Attributes, Roles};
 use portcullis_engine::search::{
     EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
 };
@@ -268,7 +268,7 @@ impl Asked {
             subject: &self.subject,
             subject_type: None,
             resource: RESOURCE,
-            action: "read",
+            action: Action::Plain("read"),
             domain: None,
             attributes,
         };
