@@ -217,8 +217,7 @@ fn a_name_is_explained_with_its_condition_where_it_first_stands() {
 fn types_are_checked_where_a_name_is_used() {
     let names = names([("on_team", "user.level > 3 && resource.team == \"a\"")]);
     let number = Property { kind: PropertyType::Number, to: None, from: None };
-    let types: Types =
-        [("ticket".to_owned(), [("size".to_owned(), number)].into())].into_iter().collect();
+    let types: Types = [("ticket".to_owned(), [("size".to_owned(), number)])].into_iter().collect();
     let namespaces = Namespaces::default().with_types(types).with_conditions(names);
     let fault = |resource: &str, text: &str, format: Format| {
         let condition = expression::parse(text).expect(text);
