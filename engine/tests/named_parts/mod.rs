@@ -37,7 +37,7 @@ fn with_names(node: &Value, is_of_item: bool, parts: &mut Vec<Value>) -> Value {
         *child = with_names(child, is_of_item || is_list, parts);
     }
     let text = node.to_string();
-    if text.len() % 2 == 0 || is_of_item && text.contains("\"item\"") {
+    if text.len().is_multiple_of(2) || is_of_item && text.contains("\"item\"") {
         return node;
     }
     let known = parts.iter().position(|part| *part == node).unwrap_or_else(|| {
