@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use portcullis_engine::condition::NamedConditions;
 use portcullis_engine::{Effect, Json, ResourcePattern, RuleTuple, json};
 use portcullis_model::page::Page;
 use portcullis_model::policy::NewPolicy;
@@ -12,7 +13,6 @@ use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::commits::commit::Committed;
-use crate::content::plan_records::StoredPolicy;
 use crate::content::{plan_records, policies, rules};
 use crate::databases::database::Database;
 use crate::store::Store;
@@ -171,7 +171,8 @@ async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(databas
     }
     let stored = plan_records::policies(&mut tx, "doc:read", None).await.expect("works");
     let stored = stored.list().expect("stored policies");
-    let stored: Vec<_> = stored.iter().map(StoredPolicy::policy).collect();
+    let stored: Vec<_> =
+        stored.iter().map(|stored| stored.policy(&NamedConditions::default())).collect();
     assert_eq!(stored.iter().map(|policy| policy.id.as_u128()).collect::<Vec<_>>(), [11]);
     assert!(stored[0].condition.is_ok());
     let used = plan_records::patterns(&mut tx, 100).await.expect("works");
