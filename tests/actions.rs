@@ -125,8 +125,8 @@ fn with_verbs_alone_neither_rules_nor_cases_name_other_actions() {
     settings(&tenant, &json!({})).is(200);
     write("doc:open", "close").is(201);
     apply(json!({"cases": [case]})).is(200);
-    let refused = settings(&tenant, &json!({"actions": "verb"})).is(409).json();
-    let details = &refused["error"]["details"];
+    let refused = settings(&tenant, &json!({"actions": "verb"})).refused(409, "CONFLICT");
+    let details = refused.details();
     let kinds: Vec<&Value> =
         details["broken"].as_array().unwrap().iter().map(|one| &one["kind"]).collect();
     assert_eq!((kinds, &details["count"]), (vec![&json!("rule"), &json!("case")], &json!(2)));

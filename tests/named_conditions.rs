@@ -88,7 +88,7 @@ fn a_change_of_a_condition_changes_each_policy_that_uses_it() {
     put(&tenant, "on_team", "user.team == \"red\"").is(200);
     decides(&tenant, &blue, "deny");
     decides(&tenant, &red, "allow");
-    let explained = tenant.manage("POST /api/v1/check/explain", &check(&red)).is(200).json();
+    let explained = tenant.manage("POST /api/v1/check?explain=true", &check(&red)).is(200).json();
     let node = &explained["explanation"]["policies"][0]["condition"];
     assert_eq!((&node["type"], &node["name"]), (&json!("NAMED"), &json!("senior")));
     assert_eq!(
@@ -181,7 +181,7 @@ fn an_apply_plans_conditions_as_roles() {
     // A faulty name of the bundle has its place.
     let unknown = bundle("condition.nowhere");
     let refused = tenant.manage(APPLY, &body(&unknown)).invalid();
-    assert_eq!(refused.paths(), ["/bundle/conditions/0/when"]);
+    assert_eq!(refused.paths(), ["/bundle/conditions/0/when", "/bundle/policies/0/when"]);
     // A policy of the API uses the condition: it cannot go.
     policy(&tenant, "by-hand", "!condition.on_team").is(201);
     let without = json!({"conditions": [], "policies": []});

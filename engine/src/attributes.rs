@@ -369,7 +369,7 @@ pub(crate) struct LayeredAttributes<'r> {
     pub(crate) sent: PlainAttributes<'r>,
     /// The properties in the directory; `None` if it does not know the entity.
     pub(crate) stored: Option<EntityProperties<'r>>,
-    /// What is behind references to other entities; `None` if no entities are known.
+    /// The entities behind references to other entities; `None` if no entities are known.
     pub(crate) related: Option<RelatedEntities<'r>>,
     /// The claims of the caller, if it is the subject.
     pub(crate) claims: Option<&'r Json<'r>>,
@@ -526,7 +526,7 @@ impl<'r> LayeredAttributes<'r> {
 pub(crate) struct FollowedReference<'r> {
     /// The name of the reference.
     pub(crate) reference: String,
-    /// Its value.
+    /// The value of the property.
     pub(crate) id: &'r str,
     /// The type that it refers to.
     pub(crate) to: &'r str,

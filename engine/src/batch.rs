@@ -53,7 +53,7 @@ enum Items<'r> {
     Plain(Vec<PlainItem<'r>>, &'r FlatAttributes<'r>),
 }
 
-/// What a batch has beside its checks.
+/// The members of a batch beside its checks.
 #[derive(Debug)]
 pub struct BatchBeside<T> {
     /// The member of the body, which the items without one of their own have.

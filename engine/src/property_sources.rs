@@ -1,10 +1,10 @@
-//! What decisions know of declared properties: the only places that they are taken from, and the types that they refer to
+//! Declared properties, as decisions know them: the only places that they are taken from, and the types that they refer to
 //! (`docs/semantics.md`, sections 12.9 and 12.15).
 
 use hashbrown::HashMap;
 
 use crate::json::Json;
-use crate::types::{MAX_REFERENCES, Properties, PropertySource, Types, USER};
+use crate::types::{DeclaredProperties, MAX_REFERENCES, PropertySource, Types, USER};
 use crate::value::AttributeValue;
 
 /// A property that decisions know.
@@ -57,7 +57,7 @@ impl PropertySources {
 
     /// Returns the references of types, whose properties are taken from wherever they come: a folder has no other places.
     pub fn of_references(types: &Types) -> Self {
-        let of_type = |(name, properties): (&str, &Properties)| {
+        let of_type = |(name, properties): (&str, &DeclaredProperties)| {
             let known = properties.iter().filter_map(|(name, property)| {
                 let to = property.to.as_deref()?.into();
                 Some((name.clone(), KnownProperty { from: None, to: Some(to) }))

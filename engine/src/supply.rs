@@ -7,11 +7,8 @@ use crate::request::Check;
 use crate::resource::object_of;
 use crate::roles::Roles;
 use crate::tenant_facts::{Precedence, TenantFacts};
-use crate::types::PropertySource;
+use crate::types::{KEYS, PropertySource};
 use crate::value::AttributeValue;
-
-/// The attributes of a resource that find its entity. Only requests have them.
-pub(crate) const KEYS: [&str; 2] = ["id", "type"];
 
 /// The parts of the directory that a plan can need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

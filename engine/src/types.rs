@@ -21,6 +21,7 @@ use crate::value::parse_instant;
 
 pub use crate::entities::USER;
 pub(crate) use declared::DeclaredNames;
+pub(crate) use references::KEYS;
 pub use references::{MAX_REFERENCES, ReferenceFault};
 
 /// The entry whose properties are `context.*`.
@@ -131,12 +132,12 @@ impl Property {
 }
 
 /// The properties of a type by name.
-pub type Properties = BTreeMap<String, Property>;
+pub type DeclaredProperties = BTreeMap<String, Property>;
 
 /// The types of a tenant, with the properties and the relations of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Types {
-    properties: BTreeMap<String, Properties>,
+    properties: BTreeMap<String, DeclaredProperties>,
     relations: RelationNames,
 }
 
@@ -158,7 +159,7 @@ impl Types {
     }
 
     /// Returns the properties of a type; `None` if the type is not declared.
-    pub fn properties(&self, of: &str) -> Option<&Properties> {
+    pub fn properties(&self, of: &str) -> Option<&DeclaredProperties> {
         self.properties.get(of)
     }
 
@@ -168,7 +169,7 @@ impl Types {
     }
 
     /// Returns each type with its properties, in the order of names.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Properties)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &DeclaredProperties)> {
         self.properties.iter().map(|(name, properties)| (&**name, properties))
     }
 }

@@ -455,7 +455,7 @@ fn resources_are_a_name_and_a_verb() {
 
 #[test]
 fn attributes_are_scalars_and_flat_lists() {
-    let bad = "a string, a number, a boolean, or a list";
+    let bad = "a string, a number, a boolean, a list of strings and numbers, or `null`";
     verify_field(
         "attributes",
         &[
@@ -495,8 +495,11 @@ fn every_problem_of_a_check_is_reported() {
                     ("/subject", "1 to 256 characters"),
                     ("/resource", "`<name>:<verb>`"),
                     ("/domain", "a string, not a number"),
-                    ("/attributes/user/a", "a boolean, or a list"),
-                    ("/attributes/resource/b", "a boolean, or a list"),
+                    ("/attributes/user/a", "a boolean, a list of strings and numbers, or `null`"),
+                    (
+                        "/attributes/resource/b",
+                        "a boolean, a list of strings and numbers, or `null`",
+                    ),
                     ("/attributes", "`env` is unknown"),
                     ("", "`efect` is unknown"),
                 ],

@@ -15,7 +15,7 @@ pub struct NamedConditions {
     all: BTreeMap<Box<str>, Definition>,
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 struct Definition {
     size: Size,

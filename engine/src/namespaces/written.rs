@@ -9,7 +9,7 @@ use crate::invalid::Fault;
 use crate::policy::Format;
 use crate::syntax::{Token, all_tokens};
 
-/// What a condition names.
+/// The names in a condition.
 #[derive(Clone, Copy)]
 pub(super) enum Read<'c> {
     Attribute(&'c AttributePath),

@@ -12,7 +12,8 @@ use crate::relation::RELATION;
 use crate::request::{AttributeMap, Check};
 use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
 use crate::resource::object_of;
-use crate::supply::{DirectoryNeeds, KEYS};
+use crate::supply::DirectoryNeeds;
+use crate::types::KEYS;
 use crate::value::{AttributeValue, List};
 
 /// The values of one check, by slot. A plan that reads more attributes than fit inline costs one allocation per check.

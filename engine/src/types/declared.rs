@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::references::Reached;
-use super::{ACTION, CONTEXT, Properties, PropertyType, Types, USER};
+use super::{ACTION, CONTEXT, DeclaredProperties, PropertyType, Types, USER};
 use crate::nearest::hint;
 use crate::resource::{ResourcePattern, object_of};
 
@@ -21,7 +21,7 @@ const OF_RESOURCES: &[(&str, PropertyType)] =
 pub(crate) struct DeclaredNames<'t> {
     /// The type, if there is only one.
     of: Option<&'t str>,
-    types: Vec<&'t Properties>,
+    types: Vec<&'t DeclaredProperties>,
     /// All types, to which references lead.
     all: &'t Types,
     undeclared: &'static [(&'static str, PropertyType)],

@@ -1,12 +1,14 @@
 //! Names that follow references to other entities, such as `ticket.team` of a comment (`docs/semantics.md`, section 12.15).
 
-use super::{ACTION, CONTEXT, Properties, Property, PropertySource, Types, USER};
+use super::{ACTION, CONTEXT, DeclaredProperties, Property, PropertySource, Types, USER};
 use crate::excerpt::quoted;
 use crate::nearest::hint;
-use crate::supply::KEYS;
 
 /// Most references that a name follows.
 pub const MAX_REFERENCES: usize = 2;
+
+/// The attributes of a resource that find its entity. Only requests have them.
+pub(crate) const KEYS: [&str; 2] = ["id", "type"];
 
 /// A property whose values are ids of a type that nobody declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +21,7 @@ pub struct ReferenceFault<'t> {
     pub to: &'t str,
 }
 
-/// Where a name leads that begins at the properties of a type.
+/// The end of a name that begins at the properties of a type.
 pub(super) enum Reached<'t> {
     /// A declared property.
     Property(&'t Property),
@@ -48,7 +50,11 @@ impl Types {
     }
 
     /// Returns where `name` leads from `properties`, which are those of one type.
-    pub(super) fn reach<'t>(&'t self, properties: &'t Properties, name: &str) -> Reached<'t> {
+    pub(super) fn reach<'t>(
+        &'t self,
+        properties: &'t DeclaredProperties,
+        name: &str,
+    ) -> Reached<'t> {
         let (mut properties, mut rest, mut behind) = (properties, name, Behind::default());
         loop {
             if let Some(property) = properties.get(rest) {
@@ -82,7 +88,7 @@ impl Types {
 
 /// Returns the reference that `name` begins with, its declaration, and the name behind it.
 fn split<'p, 'n>(
-    properties: &'p Properties,
+    properties: &'p DeclaredProperties,
     name: &'n str,
 ) -> Option<(&'n str, &'p Property, &'n str)> {
     name.match_indices('.').find_map(|(dot, _)| {
@@ -91,7 +97,7 @@ fn split<'p, 'n>(
     })
 }
 
-/// How far a name was followed.
+/// The part of a name that was followed.
 #[derive(Default)]
 struct Behind<'t> {
     references: usize,
@@ -100,7 +106,7 @@ struct Behind<'t> {
 }
 
 impl Behind<'_> {
-    fn missing<'t>(&self, properties: &Properties, rest: &str) -> Reached<'t> {
+    fn missing<'t>(&self, properties: &DeclaredProperties, rest: &str) -> Reached<'t> {
         if self.references == 0 {
             return Reached::Undeclared;
         }

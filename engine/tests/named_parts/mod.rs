@@ -30,7 +30,8 @@ fn name(number: usize) -> Box<str> {
 fn with_names(node: &Value, is_of_item: bool, parts: &mut Vec<Value>) -> Value {
     let mut node = node.clone();
     let is_list = node["type"] == "ANY" || node["type"] == "ALL";
-    for child in node["children"].as_array_mut().into_iter().flatten() {
+    let children = node.get_mut("children").and_then(Value::as_array_mut);
+    for child in children.into_iter().flatten() {
         *child = with_names(child, is_of_item, parts);
     }
     if let Some(child) = node.get_mut("child") {

@@ -17,6 +17,7 @@ use portcullis_http::query::{Query, QueryParameters, QueryReader};
 use portcullis_http::respond::revision_header;
 use portcullis_http::text_answer::Json;
 use portcullis_model::apply::ApplyAnswer;
+use portcullis_model::named_condition::NewCondition;
 use portcullis_model::owner::is_owner;
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::resolver::WantedResolver;
@@ -127,7 +128,7 @@ struct ApplyBody;
 
 document!(
     ApplyBody,
-    naming NewType, Registration, NewRule, NewRole, NewPolicy, WantedResolver, WantedWebhook, TenantSettings
+    naming NewType, NewCondition, Registration, NewRule, NewRole, NewPolicy, WantedResolver, WantedWebhook, TenantSettings
     => {
     describe(ApplyRequest::declare)
         .example(json!({

@@ -240,7 +240,7 @@ fn names_that_no_type_declares_are_faults_at_their_places() {
             "type: boolean",
             "type: bool",
             "types.yaml:3:20: at `/0/properties/locked/type`: expected `text`, `number`, `boolean`, `datetime`, `ip`, \
-             `list<text>` or `list<number>`",
+             `list<text>`, `list<number>` or `ref<type>`",
         ),
         (
             "types.yaml",
@@ -393,7 +393,7 @@ fn a_fault_of_a_name_has_its_place_in_the_files() {
         (
             CONDITIONS,
             "condition.senor",
-            "policies.yaml:1:69: at `/0/when`: unexpected `condition.senor`",
+            "policies.yaml:1:70: at `/0/when`: expected a condition that exists (did you mean `condition.senior`?)",
         ),
         (CONDITIONS, "condition.senor", "did you mean `condition.senior`?"),
         (

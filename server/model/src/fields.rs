@@ -152,7 +152,7 @@ pub(crate) fn url<'j>(rules: &EgressRules) -> impl Field<'j, Value = String> {
 }
 
 /// A variant of an enum, by its name.
-pub fn variant<'j, T: names::Named>() -> impl Field<'j, Value = T> {
+pub fn variant<'j, T: names::Variants>() -> impl Field<'j, Value = T> {
     field(
         |json, at, problems| names::named(json, at, problems),
         || schema::choice(names::names::<T>()),

@@ -3,7 +3,7 @@
 use portcullis_engine::CheckBody;
 use portcullis_engine::fields::{Body, Fields};
 use portcullis_engine::filter::RowAttributes;
-use portcullis_engine::names::{Named, named, names};
+use portcullis_engine::names::{Variants, named, names};
 use portcullis_engine::request::note_misplaced;
 use portcullis_engine::sql::{ColumnType, Columns, Dialect, Placeholders};
 use serde_json::json;
@@ -98,7 +98,7 @@ document!(FilterRequest<'_> as "FilterRequest" => {
         }))
 });
 
-fn choice<T: Named>(about: &str) -> ObjectBuilder {
+fn choice<T: Variants>(about: &str) -> ObjectBuilder {
     schema::choice(names::<T>()).description(Some(about.to_owned()))
 }
 

@@ -212,7 +212,7 @@ impl NewCondition {
     }
 }
 
-document!(NewCondition => {
+document!(NewCondition, naming ConditionTree => {
     input::describe(NewCondition::declare).about("A named condition").example(json!({
         "name": "on_team",
         "about": "An agent of the team that has the ticket",

@@ -278,7 +278,7 @@ mod tests {
             (r#"{"actions": "verbs"}"#, "at `/actions`: expected `any` or `verb`"),
             (
                 r#"{"unknown_subjects": true}"#,
-                "at `/unknown_subjects`: expected a string, not a boolean",
+                "at `/unknown_subjects`: expected `claimed_roles` or `no_roles`",
             ),
         ] {
             assert_eq!(read(text).expect_err(text), fault);

@@ -347,7 +347,7 @@ pub(super) struct Way<'w> {
 struct CandidateLayers<'l, 'p, 'v, 'c> {
     known: &'l Known<'p, 'c>,
     candidate: &'v SearchCandidate<'v>,
-    /// What the request sends for all candidates.
+    /// The attributes that the request sends for all candidates.
     shared: AttributeMap<'c>,
 }
 

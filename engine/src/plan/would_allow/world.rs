@@ -6,7 +6,7 @@ use crate::attributes::{AttributeMap, ROLES};
 use crate::condition::AttributePath;
 use crate::json::{Json, Member};
 use crate::request::{Attributes, Check};
-use crate::supply::KEYS;
+use crate::types::KEYS;
 use crate::value::AttributeValue;
 
 /// A check whose attributes can be changed. What the directory supplies stays as it is.

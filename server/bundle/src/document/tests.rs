@@ -23,6 +23,7 @@ fn every_kind_is_read() {
         "resources": [{"name": "wiki:read", "defaultRoles": ["reader"]}],
         "rules": [{"sub": "ann", "obj": "wiki:*", "act": "read", "effect": "allow"}],
         "roles": [{"name": "head", "includes": ["reader"]}],
+        "conditions": [{"name": "adult", "when": "user.age >= 18"}],
         "policies": [
             {"name": "a", "resource": "*", "effect": "deny", "priority": 1, "when": "user.a == hr.b"},
             {"name": "b", "resource": "*", "effect": "deny", "priority": 1,
@@ -60,7 +61,7 @@ fn every_kind_is_read() {
 fn an_absent_kind_is_none_and_an_empty_one_is_not() {
     let bundle = read(r#"{"rules": [], "policies": null}"#).expect("sound");
     let has: Vec<bool> = ObjectKind::owned().map(|kind| bundle.has(kind)).collect();
-    assert_eq!(has, [false, true, false, false, false, false, false]);
+    assert_eq!(has, [false, true, false, false, false, false, false, false]);
     assert!(!bundle.has_settings_or_cases());
 }
 

@@ -1,4 +1,4 @@
-//! What a running service knows for hints.
+//! Facts of a running service that hints depend on.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::people::directory::NeededEntities;
 /// The most registered names that an unregistered resource is compared with: a few milliseconds.
 const MAX_COMPARED: u32 = 5_000;
 
-/// What a tenant has stored that hints depend on.
+/// Stored facts of a tenant that hints depend on.
 #[derive(Debug)]
 pub(crate) struct KnownOfTenant {
     entities: NeededEntities,

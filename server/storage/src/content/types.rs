@@ -67,7 +67,7 @@ impl TryFrom<TypeRow> for TypeRecord {
     }
 }
 
-/// What decisions know of a property, in the column `sources`.
+/// A property as decisions know it, in the column `sources`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum StoredProperty {

@@ -119,7 +119,7 @@ async fn the_text_is_the_content_in_the_order_of_names(database: TestDatabase) {
         )
     };
     let expected = format!(
-        r#"{{"revision":1,"bundle":{{"resources":[{{"name":"B:read"}},{{"name":"a:read"}},{{"name":"b:read"}}],"rules":[{{"sub":"zoe","obj":"*","act":"read","effect":"allow"}},{{"sub":"ann","obj":"doc:read","act":"read","effect":"allow"}}],"roles":[],"types":[],"policies":[{},{},{}],"resolvers":[],"webhooks":[],"settings":{},"cases":[],"users":[]}}}}"#,
+        r#"{{"revision":1,"bundle":{{"resources":[{{"name":"B:read"}},{{"name":"a:read"}},{{"name":"b:read"}}],"rules":[{{"sub":"zoe","obj":"*","act":"read","effect":"allow"}},{{"sub":"ann","obj":"doc:read","act":"read","effect":"allow"}}],"roles":[],"types":[],"conditions":[],"policies":[{},{},{}],"resolvers":[],"webhooks":[],"settings":{},"cases":[],"users":[]}}}}"#,
         policy("P", "y"),
         policy("p", "x"),
         policy("p", "z"),

@@ -1,4 +1,4 @@
-//! What the policies of a tenant may read and name.
+//! Attributes and conditions that the policies of a tenant may name.
 
 use portcullis_engine::Namespaces;
 use portcullis_engine::types::Types;
