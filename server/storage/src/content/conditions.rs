@@ -165,18 +165,20 @@ fn users_among<'r>(
     }
 }
 
+/// Reads the enabled policies whose text may use a condition by its name.
+pub(crate) const USERS: Statements = Statements {
+    sqlite: "SELECT id, resource, format, rule_data FROM abac_policies WHERE tenant_id = $1 \
+        AND deleted_at IS NULL AND enabled \
+        AND (instr(rule_data, '\"NAMED\"') > 0 OR instr(rule_data, 'condition') > 0)",
+    postgres: "SELECT id, resource, format, rule_data FROM abac_policies WHERE tenant_id = $1 \
+        AND deleted_at IS NULL AND enabled \
+        AND (strpos(rule_data, '\"NAMED\"') > 0 OR strpos(rule_data, 'condition') > 0)",
+};
+
 /// Returns what a change of the conditions with these names touches: each enabled policy that uses one.
 async fn users(tx: &mut Tx, names: &BTreeSet<&str>) -> Result<Vec<Touched>, StoreError> {
     // A change of conditions is rare, and reads as many policies as the judgement before it.
-    const SQL: Statements = Statements {
-        sqlite: "SELECT id, resource, format, rule_data FROM abac_policies WHERE tenant_id = $1 \
-            AND deleted_at IS NULL AND enabled \
-            AND (instr(rule_data, '\"NAMED\"') > 0 OR instr(rule_data, 'condition') > 0)",
-        postgres: "SELECT id, resource, format, rule_data FROM abac_policies WHERE tenant_id = $1 \
-            AND deleted_at IS NULL AND enabled \
-            AND (strpos(rule_data, '\"NAMED\"') > 0 OR strpos(rule_data, 'condition') > 0)",
-    };
-    let sql = tx.statement(&SQL);
+    let sql = tx.statement(&USERS);
     let rows = fetch_all!(tx, (Uuid, String, String, String), sql, &tx.tenant)?;
     let touched = rows.into_iter().filter_map(|(id, resource, format, rule_data)| {
         let condition = Policy::stored_condition(format.parse().ok()?, &rule_data).ok()?;
