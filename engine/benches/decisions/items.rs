@@ -1,6 +1,6 @@
 //! The cost of conditions on the items of a list: of the list itself, of each item, and of finding policies by an item.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use chrono::DateTime;
 use portcullis_engine::{
     Check, CheckBody, Effect, Json, Plan, Policy, ResourcePattern, expression, json,
@@ -24,14 +24,14 @@ const CONDITIONS: [(&str, &str, f64); 3] = [
 
 fn plan(conditions: impl IntoIterator<Item = String>) -> Result<Plan> {
     let policies = (0..).zip(conditions).map(|(id, text)| {
-        let condition = expression::parse(&text);
+        let condition = expression::parse(&text).map_err(|fault| anyhow!("{fault}"))?;
         Ok(Policy {
             id: uuid::Uuid::from_u128(id),
             name: text,
             resource: ResourcePattern::Any,
             effect: Effect::Allow,
             priority: 0,
-            condition: Ok(condition?),
+            condition: Ok(condition),
         })
     });
     let policies: Vec<Policy> = policies.collect::<Result<_>>()?;
