@@ -17,10 +17,8 @@ pub enum WriteRefusal {
     PlanStale,
     /// The tenant has this revision, not the expected one.
     RevisionChanged { expected: u64, current: u64 },
-    /// Stored objects have, read or name what is not there after the write, or is another thing.
+    /// Stored objects have, read or name what is not there after the write, is another thing, or is not allowed.
     Breaks(BrokenObjects),
-    /// Stored objects name an action that the setting `actions` after the write does not allow.
-    ActionsBreak(BrokenObjects),
     /// The gates of the tenant want other outcomes of the draft in shadow.
     ShadowRequired(ShadowShortfall),
     /// With the gate `approval` nobody could change the tenant any more: there is nobody who could approve.

@@ -21,9 +21,7 @@ pub(super) fn status(refusal: &WriteRefusal) -> (StatusCode, &'static str) {
         WriteRefusal::DeleteLimit { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "DELETE_LIMIT"),
         WriteRefusal::PlanStale => (StatusCode::CONFLICT, "PLAN_STALE"),
         WriteRefusal::RevisionChanged { .. } => (StatusCode::CONFLICT, "REVISION_CHANGED"),
-        WriteRefusal::Breaks(_) | WriteRefusal::ActionsBreak(_) => {
-            (StatusCode::CONFLICT, "CONFLICT")
-        }
+        WriteRefusal::Breaks(_) => (StatusCode::CONFLICT, "CONFLICT"),
         WriteRefusal::ShadowRequired(_) => (StatusCode::CONFLICT, "SHADOW_REQUIRED"),
         WriteRefusal::ApprovalImpossible => (StatusCode::CONFLICT, "APPROVAL_IMPOSSIBLE"),
     }
@@ -73,12 +71,7 @@ pub(super) fn message(refusal: &WriteRefusal) -> String {
             format!("the tenant has the revision {current}, not {expected}; make a new plan")
         }
         WriteRefusal::Breaks(broken) => format!(
-            "{} stored objects have, read or name what this change takes away{}; change them first",
-            broken.count,
-            example(broken)
-        ),
-        WriteRefusal::ActionsBreak(broken) => format!(
-            "{} stored objects name another action than the verb of their resource{}; change them first",
+            "{} stored objects have, read or name what this change does not allow any more{}; change them first",
             broken.count,
             example(broken)
         ),
@@ -111,8 +104,7 @@ pub(super) fn details(refusal: &WriteRefusal) -> Value {
         WriteRefusal::RevisionChanged { expected, current } => {
             json!({"expected": expected, "revision": current})
         }
-        WriteRefusal::Breaks(BrokenObjects { first, count })
-        | WriteRefusal::ActionsBreak(BrokenObjects { first, count }) => {
+        WriteRefusal::Breaks(BrokenObjects { first, count }) => {
             let shown = |one: &BrokenObject| json!({"kind": one.kind, "name": one.name, "message": one.message});
             json!({"broken": first.iter().map(shown).collect::<Vec<_>>(), "count": count})
         }

@@ -5,10 +5,10 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{ActionTerms, Json, json};
 use portcullis_model::rule::RuleRecord;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::write_refusal::{BrokenObjects, WriteRefusal};
+use portcullis_runtime::write_refusal::BrokenObjects;
 
 use crate::content::tenant_content::TenantContent;
-use crate::content::types::note;
+use crate::content::types::{must_be_none, note};
 
 /// Returns the setting after the plan.
 pub(super) fn terms_after(state: &TenantContent, bundle: &BundleDocument) -> ActionTerms {
@@ -50,10 +50,7 @@ pub(super) fn check_stored(
     if bundle.cases.is_none() && terms == ActionTerms::Verb {
         broken_cases(&state.guards.cases.cases, terms, &mut broken);
     }
-    match broken.count {
-        0 => Ok(()),
-        _ => Err(WriteRefusal::ActionsBreak(broken).into()),
-    }
+    must_be_none(broken)
 }
 
 /// Notes the cases, a JSON list, that name another action than the verb of their resource.
