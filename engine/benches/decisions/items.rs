@@ -1,5 +1,7 @@
 //! The cost of conditions on the items of a list: of the list itself, of each item, and of finding policies by an item.
 
+use std::hint::black_box;
+
 use anyhow::{Result, anyhow};
 use chrono::DateTime;
 use portcullis_engine::{
@@ -74,7 +76,9 @@ pub(crate) fn items(group: &mut Group<'_>) -> Result<()> {
         group.measurement(format!("{name}: an item"), each, " ns", Bar::AtMost(most));
         let list = few - number - each * SHORT as f64;
         group.measurement(format!("{name}: the list"), list, " ns", Bar::AtMost(40.0));
-        let allocated = allocations(|| drop(evaluate(&plan, long)));
+        let allocated = allocations(|| {
+            black_box(evaluate(&plan, long));
+        });
         group.measurement(format!("{name}: allocations"), allocated as f64, "", Bar::AtMost(0.0));
     }
     let length = plan(["length(user.groups) == 2".to_owned()])?;
