@@ -32,9 +32,8 @@ impl Tenant {
         let with = sources.remove(&resource).unwrap_or_default();
         let mut without = with.clone();
         let roles = &workload.requests[allowed].roles;
-        without
-            .rules
-            .retain(|rule| !(rule.tuple.act == body.action && roles.contains(&rule.tuple.sub)));
+        let action = body.action.text();
+        without.rules.retain(|rule| !(rule.tuple.act == action && roles.contains(&rule.tuple.sub)));
         let mut others: Vec<_> = sources.into_iter().take(others).collect();
         others.sort_by(|a, b| a.0.cmp(&b.0));
         let tenant = Self {
