@@ -26,6 +26,8 @@ pub(crate) struct Builder {
     slots: Slots,
     /// The nodes of the named conditions, by their addresses, which are kept from being used again.
     named: HashMap<*const Condition, (Arc<Condition>, NodeId)>,
+    /// The nodes of the names that stand for nothing.
+    unknown: HashMap<Box<str>, NodeId>,
 }
 
 impl Builder {
@@ -56,7 +58,9 @@ impl Builder {
     /// undetermined, as the attribute of a resolver that does not exist.
     fn add_named(&mut self, named: &Named) -> NodeId {
         let Some(meaning) = named.meaning() else {
-            return self.add(truth_of(named));
+            let node = self.add(truth_of(named));
+            self.unknown.insert(named.name().into(), node);
+            return node;
         };
         let address = Arc::as_ptr(meaning);
         if let Some((_, known)) = self.named.get(&address) {
@@ -82,13 +86,16 @@ impl Builder {
         patterns: &PatternCompiler,
     ) -> (Program, Slots) {
         let mut nodes: Vec<Operation> = self.operations.into_iter().collect();
-        let (mut slots, known) = (self.slots, self.named);
+        let (mut slots, known, unknown) = (self.slots, self.named, self.unknown);
         // Order matters: steps encode sorted children, memos and symbols.
         let costs = put_cheap_children_first(&mut nodes);
         let memos = memo_bits(&nodes, &costs, roots);
         slots.shrink_to_fit();
         slots.intern(nodes.iter().filter_map(Operation::literal_texts).collect());
-        let named = |named: &Named| Some(known.get(&Arc::as_ptr(named.meaning()?))?.1);
+        let named = |named: &Named| match named.meaning() {
+            Some(meaning) => Some(known.get(&Arc::as_ptr(meaning))?.1),
+            None => unknown.get(named.name()).copied(),
+        };
         let bodies = Bodies::new(&nodes, patterns, named);
         let steps =
             Steps::new(&nodes, &memos, &slots, |id| bodies.get(id).map_or(0, Body::patterns));
