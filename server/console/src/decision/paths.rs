@@ -7,8 +7,8 @@ use serde_json::Value;
 const BOX: (usize, usize) = (176, 32);
 /// The room for an arrow and its name.
 const GAP: usize = 120;
-/// The room above the boxes.
-const TOP: usize = 8;
+/// The height of a figure: a box with room above and below.
+const HEIGHT: usize = BOX.1 + 16;
 /// Most characters of a name in a box, and of one above an arrow. The table has the whole.
 const NAME: usize = 21;
 const RELATION: usize = 14;
@@ -54,7 +54,8 @@ struct Edge {
 impl Paths {
     /// Returns the paths of an explanation of the present; `None` if it has no relation that holds.
     pub(crate) fn of(explanation: &Value) -> Option<Self> {
-        Self::with_note(relations(explanation).filter_map(PathFigure::of).collect(), None)
+        let figures: Vec<_> = relations(explanation).filter_map(PathFigure::of).collect();
+        (!figures.is_empty()).then_some(Self { figures, note: None, height: HEIGHT })
     }
 
     /// Returns the paths of the relations that `recorded` read, as they lead `now`; `None` if it read none that held. A record
@@ -64,10 +65,8 @@ impl Paths {
         if held.is_empty() {
             return None;
         }
-        let now = now.into_iter().flat_map(relations);
-        let figures =
-            now.filter(|one| one["attribute"].as_str().is_some_and(|name| held.contains(&name)));
-        let figures: Vec<_> = figures.filter_map(PathFigure::of).collect();
+        let mut figures = now.and_then(Self::of).map(|paths| paths.figures).unwrap_or_default();
+        figures.retain(|figure| held.contains(&&*figure.attribute));
         let note = match figures.len() == held.len() {
             true => {
                 "The record has the answer of a relation; the path is the one that leads there now."
@@ -76,11 +75,7 @@ impl Paths {
                 "The record has the answer of a relation; the tuples that led there then are gone."
             }
         };
-        Some(Self { figures, note: Some(note), height: BOX.1 + 2 * TOP })
-    }
-
-    fn with_note(figures: Vec<PathFigure>, note: Option<&'static str>) -> Option<Self> {
-        (!figures.is_empty()).then_some(Self { figures, note, height: BOX.1 + 2 * TOP })
+        Some(Self { figures, note: Some(note), height: HEIGHT })
     }
 }
 
