@@ -66,9 +66,8 @@ fn a_session_ends_on_every_page_at_once() {
     assert_eq!(out.header("clear-site-data"), Some("\"cache\""));
     assert_eq!(one.session(), None);
     let back = two.get(&console.page("decisions?subject=a%20b")).is(303);
-    let to =
-        url::form_urlencoded::byte_serialize(console.page("decisions?subject=a%20b").as_bytes());
-    let to: String = to.collect();
+    let wanted = console.page("decisions?subject=a%20b");
+    let to: String = url::form_urlencoded::byte_serialize(wanted.as_bytes()).collect();
     let to = to.replace('-', "%2D").replace('.', "%2E").replace('_', "%5F");
     assert_eq!(location(&back), format!("{}?to={to}", console.page("sign-in")));
     other.get(&console.page("me")).is(200);
