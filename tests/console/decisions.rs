@@ -11,7 +11,7 @@ fn with_decisions() -> (Console, String) {
     let console = Console::start();
     let tenant = &console.tenant;
     let rule =
-        json!({"type": "CONDITION", "attribute": "user.ward", "operator": "EQUALS", "value": "er"});
+        json!({"type": "CONDITION", "attribute": "user.ward", "operator": "eq", "value": "er"});
     tenant.policy("own ward", "chart:read", "allow", 10, &rule);
     tenant.policy("never", "chart:write", "deny", 1, &always());
     let check = |subject: &str, ward: &str| {
