@@ -3,7 +3,7 @@
 use super::Console;
 use super::browser::{csrf, form, location};
 use crate::setup;
-use crate::support::{Request, eventually};
+use crate::support::{Operator, Request, eventually};
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
@@ -121,10 +121,10 @@ fn a_suspended_tenant_has_no_session() {
     let mut browser = console.signed_in("ines", &["admin"]);
     browser.get(&console.page("me")).is(200);
     let route = format!("POST /admin/tenants/{}/suspend", console.tenant.id);
-    crate::support::saas::operating(route).send(console.server.address).is(200);
+    Operator::request(route).send(console.server.address).is(200);
     eventually("the session ends", || browser.clone().get(&console.page("me")).status == 303);
     let route = format!("POST /admin/tenants/{}/resume", console.tenant.id);
-    crate::support::saas::operating(route).send(console.server.address).is(200);
+    Operator::request(route).send(console.server.address).is(200);
     browser.get(&console.page("me")).is(200);
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Console;
 use crate::setup;
-use crate::support::saas::operating;
+use crate::support::Operator;
 
 #[test]
 fn a_provider_changes_without_a_gap_and_shows_no_secret() {
@@ -14,11 +14,11 @@ fn a_provider_changes_without_a_gap_and_shows_no_secret() {
     let console = Console::start();
     let (address, tenant) = (console.server.address, &console.tenant);
     let list = format!("/admin/tenants/{}/identity-providers", tenant.id);
-    let before = operating(format!("GET {list}")).send(address).is(200).json()[0].clone();
+    let before = Operator::request(format!("GET {list}")).send(address).is(200).json()[0].clone();
     assert_eq!(before["sign_in"], json!(null));
     let path = format!("{list}/{}", before["id"].as_str().expect("an id"));
     let change =
-        |body: &serde_json::Value| operating(format!("PUT {path}")).json(body).send(address);
+        |body: &serde_json::Value| Operator::request(format!("PUT {path}")).json(body).send(address);
     let sign_in = json!({"client_id": "console", "client_secret": "s3cret", "name": "Hospital"});
     let shown = json!({
         "client_id": "console", "scopes": "openid", "audience": null, "identity": "access_token",
@@ -38,6 +38,6 @@ fn a_provider_changes_without_a_gap_and_shows_no_secret() {
     change(&json!({"audience": null, "sign_in": null})).is(200).has(&before);
     tenant.get("/api/v1/abac/policies").is(200);
     let audit = format!("GET /admin/audit?action=provider.updated&tenant={}", tenant.id);
-    let records = operating(audit).send(address).is(200).json();
+    let records = Operator::request(audit).send(address).is(200).json();
     assert_eq!(records.as_array().map(Vec::len), Some(5));
 }

@@ -7,7 +7,6 @@ use serde_json::json;
 use super::browser::{Browser, location};
 use crate::setup;
 use crate::support::openid::Realm;
-use crate::support::saas::operating;
 use crate::support::{Operator, Reply, Server, Settings};
 
 /// The address by which browsers reach the service.
@@ -46,8 +45,7 @@ impl House {
                     "name": "The Shop",
                 },
             });
-            let route = format!("POST /admin/tenants/{id}/identity-providers");
-            operating(route).json(&body).send(server.address).is(201);
+            Operator::new(&server).register(&id, &body).is(201);
         }
         Some(Self { realm, server, tenant })
     }

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::browser::{Browser, form, location};
 use crate::setup;
 use crate::support::keys::Key;
-use crate::support::saas::operating;
 use crate::support::{Operator, Provider, Reply, Server, Settings, eventually};
 
 /// The client of the console.
@@ -50,8 +49,7 @@ impl Desk {
             let body = json!({
                 "issuer_url": provider.issuer(), "jwks_uri": provider.jwks_uri(), "sign_in": sign_in,
             });
-            let route = format!("POST /admin/tenants/{id}/identity-providers");
-            operating(route).json(&body).send(server.address).is(201);
+            Operator::new(&server).register(&id, &body).is(201);
         }
         Self { provider, settings, server }
     }
