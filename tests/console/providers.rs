@@ -17,8 +17,9 @@ fn a_provider_changes_without_a_gap_and_shows_no_secret() {
     let before = Operator::request(format!("GET {list}")).send(address).is(200).json()[0].clone();
     assert_eq!(before["sign_in"], json!(null));
     let path = format!("{list}/{}", before["id"].as_str().expect("an id"));
-    let change =
-        |body: &serde_json::Value| Operator::request(format!("PUT {path}")).json(body).send(address);
+    let change = |body: &serde_json::Value| {
+        Operator::request(format!("PUT {path}")).json(body).send(address)
+    };
     let sign_in = json!({"client_id": "console", "client_secret": "s3cret", "name": "Hospital"});
     let shown = json!({
         "client_id": "console", "scopes": "openid", "audience": null, "identity": "access_token",
