@@ -287,13 +287,14 @@ fn an_unknown_policy_is_not_found() {
 }
 
 #[test]
-fn a_list_is_filtered_by_resource_and_effect() {
+fn a_list_is_filtered_by_resource_effect_and_name() {
     let tenant = Tenant::new();
     let mut all = vec![];
     for resource in ["doc:read", "doc:*", "*", "doc:write"] {
         for effect in ["allow", "deny"] {
             let mut body = policy_with("resource", json!(resource));
             body["effect"] = json!(effect);
+            body["name"] = json!(format!("Own {resource} 100%_{effect}"));
             all.push(create(&tenant, &body).is(201).json());
         }
     }
@@ -312,6 +313,11 @@ fn a_list_is_filtered_by_resource_and_effect() {
         ("?effect=deny&resource=doc:write", &[7]),
         ("?resource=DOC:read", &[]),
         ("?resource=doc:", &[]),
+        ("?q=own+DOC:R", &[0, 1]),
+        ("?q=100%25_allow&resource=*", &[4]),
+        ("?q=_deny&effect=deny", &[1, 3, 5, 7]),
+        ("?q=own%25allow", &[]),
+        ("?q=", &[0, 1, 2, 3, 4, 5, 6, 7]),
     ] {
         assert_eq!(list(&tenant, query), of(indices), "{query}");
     }

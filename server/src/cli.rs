@@ -6,8 +6,8 @@ use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_tools::{
-    as_code, audit, bench, can, check, convert, decisions, fmt, init, keys, lint, log_cases,
-    matrix, policy_test, replay, resolver_cli, schema, types,
+    as_code, audit, bench, can, check, console, convert, decisions, fmt, init, keys, lint,
+    log_cases, matrix, policy_test, replay, resolver_cli, schema, types,
 };
 use uuid::Uuid;
 
@@ -24,7 +24,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Ship", &["plan", "apply", "drift", "export", "import", "diff", "replay", "cases"]),
     ("Ask", &["check", "who-can", "what-can", "matrix"]),
     ("Know", &["decisions", "audit", "bench"]),
-    ("Run", &["serve", "dev", "doctor", "migrate", "keys", "tenants", "secrets"]),
+    ("Run", &["serve", "dev", "doctor", "migrate", "console", "keys", "tenants", "secrets"]),
     ("Extend", &["resolver", "completions"]),
 ];
 
@@ -97,6 +97,9 @@ pub(crate) enum Command {
     /// Manage service API keys.
     #[command(subcommand)]
     Keys(Keys),
+    /// Sign people in to the console without an identity provider.
+    #[command(subcommand)]
+    Console(Console),
     /// List, suspend, resume and delete tenants.
     #[command(subcommand)]
     Tenants(Tenants),
@@ -200,6 +203,19 @@ pub(crate) enum Command {
     },
 }
 
+/// `portcullis console`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Console {
+    /// Print a link that signs somebody in to the console once, within ten minutes.
+    Link {
+        #[command(flatten)]
+        arguments: console::LinkArguments,
+        #[command(flatten)]
+        file: EnvFile,
+    },
+}
+
+/// `portcullis keys`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Keys {
     /// Create a service API key and print it; it cannot be shown again.

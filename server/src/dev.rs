@@ -13,6 +13,7 @@ mod loading;
 mod reload;
 mod report;
 mod resolvers;
+mod sign_in;
 mod tenants;
 mod watcher;
 
@@ -29,7 +30,7 @@ use crate::serve::{self, Delivery};
 use examples::Examples;
 use issuer::Issuer;
 use portcullis_api::{self as api, RouteSet};
-use portcullis_auth::{Mode, OidcConfig};
+use portcullis_auth::{ConsoleConfig, Mode, OidcConfig};
 use portcullis_bundle::{Bundle, TENANT_FILE};
 use portcullis_config::{
     Config, DecisionLogConfig, EdgeConfig, TraceSettings, Variables, open_database, own_compiler,
@@ -61,6 +62,8 @@ const PLAN_CACHE_BYTES: u64 = 64 << 20;
 /// The memory for entities.
 const ENTITIES_BYTES: u64 = 64 << 20;
 const MAX_STALENESS: Duration = Duration::from_secs(30);
+/// The time of a session of the console.
+const SESSION: Duration = Duration::from_secs(12 * 3_600);
 const MANAGER_ROLE: &str = "admin";
 
 /// Serves the tenants of the folder `dir`, or else the sample tenants, on `listen`. All data is in `data_dir`.
@@ -107,6 +110,12 @@ pub(crate) async fn run(
         }),
         store_limits: StoreLimits::default(),
         edge: EdgeConfig { public_url: Some(base_url.clone()), ..EdgeConfig::default() },
+        console: Some(ConsoleConfig {
+            client: Some(issuer::console_client()),
+            idle: SESSION,
+            longest: SESSION,
+            is_local: true,
+        }),
         // The development issuer gives a token to everybody: nobody has to guess one.
         limits: LimitConfig { failures: None, ..LimitConfig::default() },
         traces: TraceSettings::default(),
@@ -123,7 +132,7 @@ pub(crate) async fn run(
     app.spawn_background_tasks();
     store_all(&app, &tenants, &base_url).await?;
     let examples = Examples { app: app.clone(), tenants, base_url };
-    let routes = api::routes(app.clone(), RouteSet::Everything)
+    let routes = api::routes(app.clone(), RouteSet::Everything, portcullis_console::rows(&app))
         .merge(issuer.routes(app.clock.clone()))
         .merge(examples.clone().routes());
     let routes = api::with_link(routes, examples::LINK)

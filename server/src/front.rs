@@ -85,10 +85,11 @@ impl Listeners {
     pub(crate) fn with_routes(self, app: &App, bodies: &BodyBudget) -> Vec<Front> {
         let Self { public, operator, limits } = self;
         tracing::info!("listening on {}", public.url());
-        let front = |listener, set, limits| Front {
-            listener,
-            service: router(app.clone(), set, bodies.clone()),
-            limits,
+        let front = |listener, set, limits| {
+            let pages =
+                if set == RouteSet::Operator { Vec::new() } else { portcullis_console::rows(app) };
+            let service = router(app.clone(), set, pages, bodies.clone());
+            Front { listener, service, limits }
         };
         let Some(operator) = operator else {
             return vec![front(public, RouteSet::Everything, limits)];

@@ -24,14 +24,16 @@ use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::load::{self, Loaded};
 use portcullis_tools::{
-    as_code, audit, bench, can, check, convert, decision_files, decisions, fmt, init, keys, lint,
-    log_cases, matrix, policy_test, remote, replay, resolver_cli, schema, secrets, tenants, types,
+    as_code, audit, bench, can, check, console, convert, decision_files, decisions, fmt, init,
+    keys, lint, log_cases, matrix, policy_test, remote, replay, resolver_cli, schema, secrets,
+    tenants, types,
 };
 #[cfg(all(feature = "jemalloc", not(test)))]
 use tikv_jemallocator::Jemalloc;
 
 use crate::cli::{
-    Cases, Cli, Command, CompileComponent, Decisions, EnvFile, Import, Keys, Secrets, Tenants,
+    Cases, Cli, Command, CompileComponent, Console as ConsoleCommand, Decisions, EnvFile, Import,
+    Keys, Secrets, Tenants,
 };
 
 /// The allocator of the released binary: while plans come and go, the memory stays near what is in use
@@ -87,6 +89,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }),
         Command::Migrate(file) => with_variables(&file, migrate),
         Command::Keys(command) => manage_keys(command),
+        Command::Console(ConsoleCommand::Link { arguments, file }) => {
+            with_variables(&file, async |variables| console::link(variables, &arguments).await)
+        }
         Command::Tenants(command) => manage_tenants(command),
         Command::Audit { arguments, file } => {
             with_variables(&file, async |variables| audit::list(variables, &arguments).await)

@@ -12,13 +12,16 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, ServiceKeys};
+use portcullis_auth::sign_in::SignIns;
+use portcullis_auth::{
+    Authenticator, ClosedTenants, ConsoleConfig, FETCH_TIMEOUT, Mode, ServiceKeys,
+};
 use portcullis_config::{
     Config, DecisionLogConfig, TraceSettings, open_archive, open_database, refuse_bypass,
     with_standbys,
 };
 use portcullis_decision_log::{DecisionLog, LogConfig, Recorder};
-use portcullis_egress::Client;
+use portcullis_egress::{Client, EgressConfig};
 use portcullis_fairness::{Throttle, TurnQueue};
 use portcullis_limits::CallerLimits;
 use portcullis_model::audit::AuditRetention;
@@ -26,8 +29,8 @@ use portcullis_model::clock::Clock;
 use portcullis_model::revision::HistoryRetention;
 use portcullis_operations::datetimes_as_texts::log_datetimes_as_texts;
 use portcullis_operations::drafts::shadow_plans;
-use portcullis_operations::{audit, revisions};
-use portcullis_runtime::app::{App, Parts};
+use portcullis_operations::{audit, revisions, sessions};
+use portcullis_runtime::app::{App, Console, Parts};
 use portcullis_runtime::background::BackgroundTasks;
 use portcullis_runtime::change_reader::ChangeReader;
 use portcullis_runtime::entity_tables::EntityTables;
@@ -36,6 +39,7 @@ use portcullis_runtime::record_scans::RecordScans;
 use portcullis_runtime::replays::Replays;
 use portcullis_runtime::searches::Searches;
 use portcullis_runtime::shadows::Shadows;
+use portcullis_runtime::sign_in_notes::SignInNotes;
 
 use crate::front::{Front, Listeners};
 use crate::start_log::log_settings;
@@ -127,6 +131,7 @@ pub(crate) async fn until_stopped(
     let dispatcher = tokio::spawn(dispatcher.run());
     let (store, clock) = (app.store.clone(), app.clock.clone());
     app.background.spawn(prune_for_ever(store.clone(), clock.clone(), delivery.retention));
+    app.background.spawn(sessions::ended::delete_for_ever(store.clone(), clock.clone()));
     app.background.spawn(audit::prune_for_ever(store, clock, delivery.audit));
     app.background.spawn(revisions::prune_for_ever(app.clone(), delivery.history));
     app.background.spawn(shadow_plans::compile_for_ever(app.clone()));
@@ -236,6 +241,9 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
             Authenticator::saas(client, store.clone(), max_token)
         }
     };
+    let console =
+        config.console.map(|console| wired_console(console, &config.mode, &config.egress));
+    let console = console.transpose()?;
     let clock = Clock::system();
     let resolver_metrics = metrics.resolvers.clone();
     let resolvers =
@@ -281,6 +289,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         tenant_freshness: Freshness::new(config.max_staleness),
         changes: ChangeReader::default(),
         refusals: Refusals::default(),
+        console,
         manager_roles: config.manager_roles,
         public_url: config.edge.public_url,
         keys: config.encryption_keys,
@@ -302,6 +311,19 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         clock,
         ids: Ids::new(),
     }))
+}
+
+/// Returns the console. Tenants choose the addresses of the providers in `saas` mode alone.
+fn wired_console(
+    config: ConsoleConfig,
+    mode: &Mode,
+    egress: &EgressConfig,
+) -> anyhow::Result<Console> {
+    let client = match mode {
+        Mode::Saas { .. } => Client::guarded(egress, FETCH_TIMEOUT)?,
+        Mode::Selfhost(_) | Mode::SingleTenant { .. } => Client::trusted(FETCH_TIMEOUT)?,
+    };
+    Ok(Console { config, sign_ins: SignIns::new(client), notes: SignInNotes::default() })
 }
 
 /// Opens the log of decisions.

@@ -25,7 +25,7 @@ const RULES: [Rule; 12] = [
     Rule {
         named: &["axum"],
         at_start: true,
-        allowed: &["server/http/src", "server/api/src", "server/src/dev"],
+        allowed: &["server/http/src", "server/api/src", "server/console/src", "server/src/dev"],
     },
     // An answer in JSON is `respond::Json`, whose memory is charged.
     Rule { named: &["axum", "Json"], at_start: true, allowed: &["server/src/dev"] },

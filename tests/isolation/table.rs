@@ -156,7 +156,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 119] = [
+pub(crate) const ROUTES: [Row; 120] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -321,6 +321,13 @@ pub(crate) const ROUTES: [Row; 119] = [
         Access::Operate,
         Kind::Provider,
         "",
+        200,
+    ),
+    row(
+        "PUT /admin/tenants/{id}/identity-providers/{idpId}",
+        Access::Operate,
+        Kind::Provider,
+        r#"{"audience": "portcullis"}"#,
         200,
     ),
     row(

@@ -1,6 +1,7 @@
-//! A small identity provider on a real port: discovery, a key set, and signed tokens.
+//! A small identity provider on a real port: discovery, a key set, signed tokens, and a token endpoint whose answers a test
+//! chooses.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::SystemTime;
@@ -29,6 +30,10 @@ struct State {
     key_set: String,
     mode: Mode,
     fetches: usize,
+    /// The answer of the token endpoint: 400 without one.
+    tokens: Option<Value>,
+    /// The forms that the token endpoint got.
+    asked: Vec<String>,
 }
 
 /// The way in which the key set is served.
@@ -50,7 +55,8 @@ impl Provider {
     pub(crate) fn in_mode(keys: Vec<Key>, mode: Mode) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let state = State { key_set: key_set(&keys), mode, fetches: 0 };
+        let key_set = key_set(&keys);
+        let state = State { key_set, mode, fetches: 0, tokens: None, asked: Vec::new() };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let provider = Self { address, keys, shared };
         let shared = Arc::clone(&provider.shared);
@@ -128,6 +134,18 @@ impl Provider {
         self.shared.change(|state| state.mode = mode);
     }
 
+    /// Lets the token endpoint answer with these members, or with a refusal.
+    pub(crate) fn serve_tokens(&self, tokens: Option<Value>) {
+        self.shared.change(|state| state.tokens = tokens);
+    }
+
+    /// The forms that the token endpoint got with this grant type.
+    pub(crate) fn asked_for(&self, grant: &str) -> usize {
+        let wanted = format!("grant_type={grant}");
+        let state = self.shared.state.lock().expect("unpoisoned");
+        state.asked.iter().filter(|form| form.contains(&wanted)).count()
+    }
+
     /// The number of requests for the key set.
     pub(crate) fn fetches(&self) -> usize {
         self.shared.state.lock().expect("unpoisoned").fetches
@@ -147,20 +165,35 @@ impl Shared {
     }
 
     fn answer(&self, stream: TcpStream, address: SocketAddr) -> std::io::Result<()> {
-        let mut lines = BufReader::new(stream.try_clone()?).lines();
-        let request = lines.next().transpose()?.unwrap_or_default();
-        for line in lines {
-            if line?.is_empty() {
-                break;
+        let mut reader = BufReader::new(stream.try_clone()?);
+        let (mut request, mut length) = (String::new(), 0);
+        reader.read_line(&mut request)?;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line)?;
+            let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+            if name.eq_ignore_ascii_case("content-length") {
+                length = value.parse().unwrap_or_default();
             }
         }
+        let mut form = vec![0; length];
+        reader.read_exact(&mut form)?;
         let path = request.split(' ').nth(1).unwrap_or_default();
         let (status, body) = if path.ends_with("/keys") {
             self.serve_keys()
         } else if let Some(realm) = path.strip_suffix("/.well-known/openid-configuration") {
             let issuer = format!("http://{address}{realm}");
-            let uri = format!("{issuer}/keys");
-            ("200 OK", json!({"issuer": issuer, "jwks_uri": uri}).to_string())
+            let document = json!({
+                "issuer": issuer,
+                "jwks_uri": format!("{issuer}/keys"),
+                "authorization_endpoint": format!("{issuer}/authorize"),
+                "authorization_response_iss_parameter_supported": true,
+                "token_endpoint": format!("{issuer}/token"),
+                "end_session_endpoint": format!("{issuer}/logout"),
+            });
+            ("200 OK", document.to_string())
+        } else if path.ends_with("/token") {
+            self.give_tokens(String::from_utf8_lossy(&form).into_owned())
         } else {
             ("404 Not Found", String::new())
         };
@@ -170,6 +203,14 @@ impl Shared {
             "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
              connection: close\r\n\r\n{body}"
         )
+    }
+
+    fn give_tokens(&self, form: String) -> (&'static str, String) {
+        self.change(|state| state.asked.push(form));
+        match &self.state.lock().expect("unpoisoned").tokens {
+            Some(tokens) => ("200 OK", tokens.to_string()),
+            None => ("400 Bad Request", json!({"error": "invalid_grant"}).to_string()),
+        }
     }
 
     fn serve_keys(&self) -> (&'static str, String) {

@@ -13,7 +13,7 @@ use portcullis_http::query::Query;
 use portcullis_http::respond::{created_at, created_with_key};
 use portcullis_http::text_answer::Json;
 use portcullis_model::input::DeclaredBody;
-use portcullis_model::provider::{NewProvider, ProviderRecord};
+use portcullis_model::provider::{NewProvider, ProviderChange, ProviderRecord};
 use portcullis_model::service_key::ServiceKeyRecord;
 use portcullis_model::tenant::{NewTenant, TenantRecord};
 use portcullis_operations::tenant_states::{self, StateChange};
@@ -236,6 +236,29 @@ pub(super) async fn show_provider(
 ) -> Result<Response, ApiError> {
     let id = RecordId::from_text(&provider).known("identity provider")?;
     Ok(Json(tenants::show_provider(&app, &tenant, id).await?).into_response())
+}
+
+/// Changes an identity provider.
+///
+/// An absent member stays as it is; `null` removes `audience`, `sign_in` and its `client_secret`. The issuer cannot change.
+#[utoipa::path(
+    put, path = "/admin/tenants/{id}/identity-providers/{idpId}", tag = "Tenants", operation_id = "changeProvider",
+    params(
+        ("id" = String, Path, description = "The tenant's id"),
+        ("idpId" = Uuid, Path, description = "The provider's id"),
+    ),
+    request_body = ProviderChange,
+    responses((status = 200, description = "The record", body = ProviderRecord), Conflict),
+)]
+pub(super) async fn change_provider(
+    State(app): State<App>,
+    operator: Admin,
+    Segments((tenant, provider)): Segments<(String, String)>,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let id = RecordId::from_text(&provider).known("identity provider")?;
+    let change = ProviderChange::parse(&body.parse()?, &app.egress.rules)?;
+    Ok(Json(tenants::change_provider(&app, &operator, &tenant, id, change).await?).into_response())
 }
 
 /// Removes an identity provider.

@@ -7,7 +7,6 @@ use portcullis_http::error::ApiError;
 use portcullis_http::paging::PageQuery;
 use portcullis_http::query::{Query, QueryParameters, QueryReader};
 use portcullis_model::audit::{AuditAction, AuditFilter, AuditRecord};
-use portcullis_model::{Timestamp, schema};
 use portcullis_operations::audit;
 use portcullis_runtime::app::App;
 use utoipa::PartialSchema;
@@ -61,8 +60,8 @@ impl QueryParameters for AuditQuery {
             )?,
             actor: query.text("actor", "Only records of this actor, character by character")?,
             record: query.text("record", about)?,
-            from: instant(query, "from", "Only records from this instant on")?,
-            to: instant(query, "to", "Only records before this instant")?,
+            from: query.instant("from", "Only records from this instant on")?,
+            to: query.instant("to", "Only records before this instant")?,
         }))
     }
 }
@@ -75,15 +74,4 @@ impl QueryParameters for TenantFilter {
         let about = "Only records of the tenant with this id; empty: only records without a tenant";
         query.text("tenant", about).map(Self)
     }
-}
-
-/// Declares an instant that records are selected by.
-pub(super) fn instant(
-    query: &mut QueryReader<'_>,
-    name: &str,
-    about: &str,
-) -> Result<Option<Timestamp>, ApiError> {
-    let expected =
-        "be an RFC 3339 instant, such as `2026-05-16T09:30:00Z`; a `+` in it is sent as `%2B`";
-    query.optional(name, about, schema::instant, Timestamp::parse, expected)
 }

@@ -6,6 +6,7 @@ use futures_util::stream;
 use http::HeaderName;
 use portcullis_engine::names::names;
 use portcullis_http::callers::{Allowed, DecisionsRead, DecisionsWrite, Requester};
+use portcullis_http::decision_query::DecisionQuery;
 use portcullis_http::error::ApiError;
 use portcullis_http::live_credential::LiveCredential;
 use portcullis_http::live_events::{self, LiveEvent, StreamTime};
@@ -13,7 +14,7 @@ use portcullis_http::paging::PageQuery;
 use portcullis_http::path::RecordId;
 use portcullis_http::query::{Query, QueryParameters, QueryReader};
 use portcullis_http::text_answer::Json;
-use portcullis_model::decision::{DecisionRecord, DecisionSelection, ErasedDecisions, Via};
+use portcullis_model::decision::{DecisionRecord, ErasedDecisions};
 use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
 use portcullis_model::parity::Parity;
 use portcullis_model::period::CountPeriod;
@@ -25,7 +26,6 @@ use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::audit::instant;
 use crate::explain::Explain;
 use crate::openapi::Conflict;
 
@@ -43,7 +43,7 @@ const MISSING_REPLICAS: HeaderName = HeaderName::from_static("x-missing-replicas
 pub(super) async fn list(
     State(app): State<App>,
     caller: Requester<DecisionsRead>,
-    Query(Selected(selection)): Query<Selected>,
+    Query(DecisionQuery(selection)): Query<DecisionQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
     let page = page.in_list("decisions", caller.tenant(), &format!("{selection:?}"))?;
@@ -66,7 +66,7 @@ pub(super) async fn list(
 pub(super) async fn stats(
     State(app): State<App>,
     caller: Requester<DecisionsRead>,
-    Query(Selected(selection)): Query<Selected>,
+    Query(DecisionQuery(selection)): Query<DecisionQuery>,
     Query(by): Query<GroupBy>,
 ) -> Result<Json<DecisionStats>, ApiError> {
     Ok(Json(decisions::stats(&app, &caller, selection, &by.0).await?))
@@ -84,7 +84,7 @@ pub(super) async fn stats(
 pub(super) async fn parity(
     State(app): State<App>,
     caller: Requester<DecisionsRead>,
-    Query(Selected(selection)): Query<Selected>,
+    Query(DecisionQuery(selection)): Query<DecisionQuery>,
     Query(ByPeriod(period)): Query<ByPeriod>,
 ) -> Result<Json<Parity>, ApiError> {
     Ok(Json(decisions::parity(&app, &caller, selection, period).await?))
@@ -103,7 +103,7 @@ pub(super) async fn follow(
     State(app): State<App>,
     caller: Requester<DecisionsRead>,
     credential: LiveCredential,
-    Query(Selected(selection)): Query<Selected>,
+    Query(DecisionQuery(selection)): Query<DecisionQuery>,
     Query(time): Query<StreamTime>,
 ) -> Result<Response, ApiError> {
     let records = decisions::follow(&app, &caller, selection)?;
@@ -216,41 +216,5 @@ impl QueryParameters for ByPeriod {
             "The period of UTC by which checks are counted; without it a row has all of them";
         let words = || schema::choice(names::<CountPeriod>());
         query.parsed("group_by", about, words, "be `hour` or `day`").map(Self)
-    }
-}
-
-/// The decisions that a request is about.
-pub(super) struct Selected(DecisionSelection);
-
-impl QueryParameters for Selected {
-    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
-        let rule = "Only decisions by the rule or policy with this id, or `default-deny`";
-        Ok(Self(DecisionSelection {
-            from: instant(query, "from", "Only decisions from this instant on")?,
-            to: instant(query, "to", "Only decisions before this instant")?,
-            subject: query.text("subject", "Only decisions about this subject")?,
-            resource: query.text("resource", "Only decisions about this resource")?,
-            action: query.text("action", "Only decisions about this action")?,
-            rule: query.text("rule", rule)?,
-            request_id: query.text("request_id", "Only decisions of the request with this id")?,
-            decision: query.parsed(
-                "decision",
-                "Only decisions of this effect",
-                schema::effect,
-                "be `allow` or `deny`",
-            )?,
-            via: query.parsed(
-                "via",
-                "Only decisions of this kind of request",
-                || schema::choice(names::<Via>()),
-                "be `check`, `legacy`, `batch` or `authzen`",
-            )?,
-            undetermined: query.parsed(
-                "undetermined",
-                "Only decisions with an undetermined condition, or only those without one",
-                schema::boolean,
-                "be `true` or `false`",
-            )?,
-        }))
     }
 }

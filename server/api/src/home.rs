@@ -1,9 +1,11 @@
 //! The page at `/`: links to what a person can open in a browser.
 
 use askama::Template;
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
 use portcullis_http::error::ApiError;
+use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 
 use crate::docs::page_headers;
@@ -37,6 +39,7 @@ struct Home {
     links: Vec<PageLink>,
 }
 
+const CONSOLE: PageLink = PageLink { path: "/console", about: "what the service decides, and why" };
 const DOCS: [PageLink; 2] = [
     PageLink { path: "/docs", about: "the documentation of the API, to try it out" },
     PageLink { path: "/openapi.json", about: "the same as OpenAPI 3.1" },
@@ -49,23 +52,26 @@ const METRICS: [PageLink; 1] = [PageLink { path: "/metrics", about: "metrics for
 
 /// Shows links to the other pages.
 pub(super) async fn page(
+    State(app): State<App>,
     Extension(set): Extension<RouteSet>,
     more: Option<Extension<PageLink>>,
 ) -> Result<Response, ApiError> {
-    let page = home(set, more.map(|Extension(link)| link)).render();
+    let console = app.console.is_some().then_some(CONSOLE);
+    let page = home(set, console, more.map(|Extension(link)| link)).render();
     let page = page.map_err(|error| OperationError::Internal(error.into()))?;
     Ok((page_headers("text/html; charset=utf-8".to_owned()), page).into_response())
 }
 
 /// Returns the page of a listener with the routes of `set`, and with one more link. It links only to what is served.
-fn home(set: RouteSet, more: Option<PageLink>) -> Home {
+fn home(set: RouteSet, console: Option<PageLink>, more: Option<PageLink>) -> Home {
     let version = (set != RouteSet::Operator).then_some(env!("CARGO_PKG_VERSION"));
     let own: Vec<_> = match set {
         RouteSet::Everything => DOCS.into_iter().chain(PROBES).chain(METRICS).collect(),
         RouteSet::Public => DOCS.into_iter().chain(PROBES).collect(),
         RouteSet::Operator => PROBES.into_iter().chain(METRICS).collect(),
     };
-    Home { version, links: own.into_iter().chain(more).collect() }
+    let console = console.filter(|_| set != RouteSet::Operator);
+    Home { version, links: console.into_iter().chain(own).chain(more).collect() }
 }
 
 #[cfg(test)]
@@ -85,7 +91,7 @@ mod tests {
             (RouteSet::Public, [docs, probes].concat(), true),
             (RouteSet::Operator, [&probes[..], &["metrics"]].concat(), false),
         ] {
-            let page = home(set, None).render().expect("a page");
+            let page = home(set, None, None).render().expect("a page");
             assert_eq!(paths(&page), expected, "{set:?}");
             assert_eq!(page.contains(env!("CARGO_PKG_VERSION")), has_version, "{set:?}");
             assert!(!page.contains("//"), "{page}");
@@ -95,7 +101,8 @@ mod tests {
     #[test]
     fn one_more_link_is_shown() {
         let link = PageLink { path: "/dev/examples", about: "checks to paste" };
-        let page = home(RouteSet::Public, Some(link)).render().expect("a page");
+        let page = home(RouteSet::Public, Some(CONSOLE), Some(link)).render().expect("a page");
+        assert_eq!(paths(&page).first(), Some(&"console"));
         assert_eq!(paths(&page).last(), Some(&"dev/examples"));
         assert!(page.contains("checks to paste"), "{page}");
     }

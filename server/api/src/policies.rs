@@ -69,7 +69,7 @@ pub(super) async fn list(
     Query(PolicyQuery(filter)): Query<PolicyQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
-    let cursor_of = format!("{:?} {:?}", filter.resource, filter.effect);
+    let cursor_of = format!("{filter:?}");
     let page = page.in_list("policies", caller.tenant(), &cursor_of)?;
     let records = policies::list(&app, &caller, &filter, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
@@ -84,6 +84,7 @@ impl QueryParameters for PolicyQuery {
         Ok(Self(PolicyFilter {
             resource: query.text("resource", resource)?,
             effect: query.effect("Only policies of this effect")?,
+            name_part: query.text("q", "Only policies whose name has this text, in any case")?,
         }))
     }
 }

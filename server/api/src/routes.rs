@@ -27,15 +27,17 @@ const MANAGE: Option<Class> = Some(Class::Management);
 const UPLOADS: Option<Class> = Some(Class::Uploads);
 const OPERATE: Option<Class> = Some(Class::Operator);
 
-/// Returns the HTTP interface of `app`.
-pub fn router(app: App, set: RouteSet, bodies: BodyBudget) -> HttpService {
-    let routes = routes(app.clone(), set);
+/// Returns the HTTP interface of `app`, with the rows `others` beside those of `set`.
+pub fn router(app: App, set: RouteSet, others: Vec<Row>, bodies: BodyBudget) -> HttpService {
+    let routes = routes(app.clone(), set, others);
     finish(app, routes, bodies)
 }
 
-/// Returns the routes of `set`, without what is around them.
-pub fn routes(app: App, set: RouteSet) -> Router {
-    row::router(served(&app.mode, set)).with_state(app)
+/// Returns the routes of `set` and of the rows `others`, without what is around them.
+pub fn routes(app: App, set: RouteSet, others: Vec<Row>) -> Router {
+    let mut rows = served(&app.mode, set);
+    rows.extend(others);
+    row::router(rows).with_state(app)
 }
 
 /// Adds the answer to unknown routes, and what is around all routes.
@@ -239,6 +241,7 @@ fn tenants() -> Vec<Row> {
         row!(POST "/admin/tenants/{id}/identity-providers", OPERATE, Small, admin::register_provider),
         row!(GET "/admin/tenants/{id}/identity-providers", OPERATE, Small, admin::list_providers),
         row!(GET "/admin/tenants/{id}/identity-providers/{idpId}", OPERATE, Small, admin::show_provider),
+        row!(PUT "/admin/tenants/{id}/identity-providers/{idpId}", OPERATE, Small, admin::change_provider),
         row!(DELETE "/admin/tenants/{id}/identity-providers/{idpId}", OPERATE, Small, admin::remove_provider),
     ]
 }

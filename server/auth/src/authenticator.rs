@@ -10,12 +10,14 @@ use portcullis_storage::Store;
 use uuid::Uuid;
 
 use crate::callers::TokenHolder;
+use crate::claims::Claims;
 use crate::closed_tenants::ClosedTenants;
 use crate::config::OidcConfig;
 use crate::error::AuthError;
+use crate::identity::Identity;
 use crate::issuers::Issuers;
 use crate::providers::Providers;
-use crate::token::{Proof, Unverified};
+use crate::token::{Proof, Unverified, Validity};
 use crate::token_cache::{CachedToken, TokenCache};
 use crate::token_text::TokenText;
 
@@ -54,7 +56,7 @@ impl Authenticator {
         Self::new(Some(Issuers::registered(client, store)), max_token)
     }
 
-    fn new(issuers: Option<Issuers>, max_token: usize) -> Self {
+    pub(crate) fn new(issuers: Option<Issuers>, max_token: usize) -> Self {
         Self { issuers, tokens: TokenCache::default(), max_token }
     }
 
@@ -91,11 +93,55 @@ impl Authenticator {
         let read = Unverified::read(token.text(), self.max_token)?;
         let (verifier, tenant) = issuers.choose(read.issuer()?).await?;
         let Proof { identity, key, validity } = verifier.verify(read, now).await?;
-        let one_tenant_per_domain = tenant.is_none();
-        let tenant = tenant.unwrap_or_else(|| identity.domain.clone());
-        let holder = Arc::new(TokenHolder { tenant, identity, one_tenant_per_domain });
+        let holder = Arc::new(holder_of(identity, tenant));
         self.tokens.keep(token, CachedToken::new(&verifier, key, validity, &holder));
         Ok(holder)
+    }
+
+    /// Returns the claims of a token that its issuer made for its client `client`, as an ID token or a logout token is. With
+    /// `wants_identity` also the person that the claims are about, as the API would read an access token with them.
+    ///
+    /// # Errors
+    /// As for [`verify`](Self::verify), and the token is for another client.
+    pub(crate) async fn verify_for_client(
+        &self,
+        token: Unverified<'_>,
+        client: &str,
+        wants_identity: bool,
+        now: DateTime<Utc>,
+    ) -> Result<ClientToken, AuthError> {
+        let Some(issuers) = &self.issuers else {
+            return Err(AuthError::TokenRefused(SWITCHED_OFF.to_owned()));
+        };
+        let (verifier, tenant) = issuers.choose(token.issuer()?).await?;
+        let claims = verifier.verify_for_client(token, client, now).await?;
+        let holder = match wants_identity {
+            true => {
+                let copy = Claims::read(claims.text().to_vec());
+                let identity = copy.map(|claims| verifier.identity(claims)).transpose()?;
+                identity.map(|identity| Arc::new(holder_of(identity, tenant)))
+            }
+            false => None,
+        };
+        Ok(ClientToken { claims, holder })
+    }
+
+    /// Reads a token without a look at its signature.
+    pub(crate) fn read<'t>(&self, token: &'t str) -> Result<Unverified<'t>, AuthError> {
+        Unverified::read(token, self.max_token)
+    }
+
+    /// Returns the issuer that a token names, which chooses who verifies it.
+    ///
+    /// # Errors
+    /// The text is not a token.
+    pub fn issuer_of(&self, token: &str) -> Result<String, AuthError> {
+        Ok(self.read(token)?.issuer()?.to_owned())
+    }
+
+    /// Returns the end of a verified token, in seconds since the epoch.
+    pub(crate) fn end_of(&self, token: &str) -> Result<f64, AuthError> {
+        Ok(Validity::from_claims(self.read(token)?.claims())?.end())
     }
 
     /// Returns which of `tenants` have identity providers in memory. The caller reads their records next.
@@ -157,6 +203,20 @@ impl Authenticator {
     pub fn remembered(&self) -> usize {
         self.tokens.len()
     }
+}
+
+/// A verified token that is for a client.
+pub(crate) struct ClientToken {
+    pub(crate) claims: Claims,
+    /// The person, if it was wanted.
+    pub(crate) holder: Option<Arc<TokenHolder>>,
+}
+
+/// Returns the holder of a token of `tenant`; of the tenant that is its domain if it is `None`.
+fn holder_of(identity: Identity, tenant: Option<String>) -> TokenHolder {
+    let one_tenant_per_domain = tenant.is_none();
+    let tenant = tenant.unwrap_or_else(|| identity.domain.clone());
+    TokenHolder { tenant, identity, one_tenant_per_domain }
 }
 
 #[cfg(test)]

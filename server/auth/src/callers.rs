@@ -1,6 +1,7 @@
 //! Callers and their rights (`docs/semantics.md`, section 6).
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use portcullis_engine::rbac::WILDCARD;
 use portcullis_model::audit::{CredentialKind, Origin};
@@ -8,6 +9,7 @@ use portcullis_model::service_key::Permission;
 use strum::VariantArray;
 use tokio::time::Instant;
 
+use crate::claims::Claims;
 use crate::error::{AuthError, must_have};
 use crate::identity::Identity;
 
@@ -24,6 +26,31 @@ impl TokenHolder {
     /// Returns the tenant of the token.
     pub fn tenant(&self) -> &str {
         &self.tenant
+    }
+
+    /// Returns the holder of a token that was verified before, in `tenant`.
+    pub fn restored(tenant: &str, identity: Identity, one_tenant_per_domain: bool) -> Self {
+        Self { tenant: tenant.to_owned(), identity, one_tenant_per_domain }
+    }
+
+    /// Returns the holder as a member of `tenant`: itself in its own, and elsewhere somebody without roles who administers it.
+    /// `None` if it neither belongs to the tenant nor administers it.
+    pub fn within(self: &Arc<Self>, tenant: &str) -> Option<Arc<Self>> {
+        if self.tenant == tenant {
+            return Some(Arc::clone(self));
+        }
+        let Identity { subject, claims, .. } = &self.identity;
+        if !self.one_tenant_per_domain || tenant == WILDCARD || !self.identity.administers(tenant) {
+            return None;
+        }
+        let identity = Identity {
+            subject: subject.clone(),
+            domain: tenant.to_owned(),
+            roles: Vec::new(),
+            administers: vec![tenant.to_owned()],
+            claims: Claims::read(claims.text().to_vec())?,
+        };
+        Some(Arc::new(Self::restored(tenant, identity, true)))
     }
 
     /// Returns the bytes of the heap.
@@ -146,6 +173,13 @@ impl Manager {
     ) -> Self {
         let origin = self.origin.with_request(address, request_id);
         Self { origin, deadline: Some(deadline), ..self }
+    }
+
+    /// Returns this caller as somebody with a session of the console.
+    #[must_use]
+    pub fn in_session(self) -> Self {
+        let origin = Origin { credential: CredentialKind::Session, ..self.origin };
+        Self { origin, ..self }
     }
 
     /// Returns whether a write that begins now ends before the caller is told that its request took too long.

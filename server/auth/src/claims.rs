@@ -19,7 +19,7 @@ self_cell!(
 
 impl Claims {
     /// Reads the payload of a token; `None` if it is not a JSON object without duplicate keys.
-    pub(crate) fn read(payload: Vec<u8>) -> Option<Self> {
+    pub fn read(payload: Vec<u8>) -> Option<Self> {
         Self::try_new(payload, |payload| match json::parse(payload) {
             Ok(claims @ Json::Object(_)) => Ok(claims),
             _ => Err(()),
@@ -30,6 +30,11 @@ impl Claims {
     /// Returns the claims as a tree.
     pub fn tree(&self) -> &Json<'_> {
         self.borrow_dependent()
+    }
+
+    /// Returns the text that the claims are read from.
+    pub fn text(&self) -> &[u8] {
+        self.borrow_owner()
     }
 
     /// Returns the bytes of the heap.

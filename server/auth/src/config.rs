@@ -1,8 +1,10 @@
 //! The settings of authentication.
 
 use std::fmt;
+use std::time::Duration;
 
 use portcullis_model::provider::ClaimConfig;
+use portcullis_model::sign_in::SignInIdentity;
 use url::Url;
 
 use crate::admin_keys::AdminKeys;
@@ -63,4 +65,36 @@ pub struct OidcConfig {
     /// The audience that `aud` must contain, if it is set.
     pub audience: Option<String>,
     pub claims: ClaimConfig,
+}
+
+/// The settings of the console.
+#[derive(Clone, Debug)]
+pub struct ConsoleConfig {
+    /// The client at the one provider of `selfhost` mode, if it has one.
+    pub client: Option<SignInClient>,
+    /// Longest time of a session without a request.
+    pub idle: Duration,
+    /// Longest time of a session.
+    pub longest: Duration,
+    /// Whether links work without a public address: the service listens on a loopback address alone.
+    pub is_local: bool,
+}
+
+/// The client of an identity provider by which people sign in.
+#[derive(Clone)]
+pub struct SignInClient {
+    pub id: String,
+    pub secret: Option<String>,
+    /// The scopes, with spaces between them.
+    pub scopes: String,
+    pub audience: Option<String>,
+    pub identity: SignInIdentity,
+}
+
+impl fmt::Debug for SignInClient {
+    /// Shows the client without its secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, scopes, audience, identity, .. } = self;
+        write!(f, "SignInClient({id}, {scopes}, {audience:?}, {identity:?})")
+    }
 }

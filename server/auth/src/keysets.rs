@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use crate::error::AuthError;
 pub use fetch::fetch_keys;
 use fetch::shown;
-pub(crate) use fetch::{Fetch, http_fetch};
+pub(crate) use fetch::{Fetch, address_in, fetch_document, http_fetch};
 pub(crate) use refreshes::Refreshes;
 pub(crate) use set::{KeySet, algorithm_named};
 pub(crate) use used_key::UsedKey;

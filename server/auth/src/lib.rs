@@ -16,6 +16,7 @@ mod keysets;
 mod providers;
 mod service_keys;
 mod shared_key_sets;
+pub mod sign_in;
 #[cfg(test)]
 mod testing;
 mod token;
@@ -27,8 +28,9 @@ pub use admin_keys::AdminKeys;
 pub use authenticator::Authenticator;
 pub use callers::{Manager, TokenHolder};
 pub use check_caller::CheckCaller;
+pub use claims::Claims;
 pub use closed_tenants::ClosedTenants;
-pub use config::{MAX_TOKEN, Mode, OidcConfig};
+pub use config::{ConsoleConfig, MAX_TOKEN, Mode, OidcConfig, SignInClient};
 pub use error::AuthError;
 pub use identity::Identity;
 pub use keysets::{FETCH_TIMEOUT, fetch_keys};

@@ -36,6 +36,13 @@ pub(crate) struct Proof {
     pub(crate) validity: Validity,
 }
 
+/// A token whose issuer, signature and times are good.
+struct Checked {
+    claims: Claims,
+    key: UsedKey,
+    validity: Validity,
+}
+
 impl Verifier {
     /// Returns the verifier of tokens that `config` describes.
     pub(crate) fn new(config: OidcConfig, keys: KeySource) -> Self {
@@ -63,13 +70,34 @@ impl Verifier {
         token: Unverified<'_>,
         now: DateTime<Utc>,
     ) -> Result<Proof, AuthError> {
+        let Checked { claims, key, validity } = self.check(token, now).await?;
+        if let Some(audience) = &self.config.audience {
+            check_audience(claims.tree(), audience)?;
+        }
+        Ok(Proof { identity: self.identity(claims)?, key, validity })
+    }
+
+    /// Returns the claims of a token that the provider made for its client `client`.
+    pub(crate) async fn verify_for_client(
+        &self,
+        token: Unverified<'_>,
+        client: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Claims, AuthError> {
+        let Checked { claims, .. } = self.check(token, now).await?;
+        check_audience(claims.tree(), client)?;
+        Ok(claims)
+    }
+
+    /// Checks the issuer, the signature and the times of a token.
+    async fn check(&self, token: Unverified<'_>, now: DateTime<Utc>) -> Result<Checked, AuthError> {
         if token.issuer()? != self.config.issuer {
             return Err(AuthError::unknown_issuer());
         }
         let key = self.verify_signature(token.signed).await?;
         let validity = Validity::from_claims(token.claims.tree())?;
         validity.check(now)?;
-        Ok(Proof { identity: self.identity(token.claims)?, key, validity })
+        Ok(Checked { claims: token.claims, key, validity })
     }
 
     /// Verifies that the one matching key has signed the token, and returns the key. It does not check the payload.
@@ -86,12 +114,9 @@ impl Verifier {
         Ok(key)
     }
 
-    /// Checks the claims of a token whose signature is valid, and returns its identity.
-    fn identity(&self, claims: Claims) -> Result<Identity, AuthError> {
+    /// Returns the identity that the claims of a verified token are about.
+    pub(crate) fn identity(&self, claims: Claims) -> Result<Identity, AuthError> {
         let tree = claims.tree();
-        if let Some(audience) = &self.config.audience {
-            check_audience(tree, audience)?;
-        }
         let config = &self.config.claims;
         let roles = tree.claim(&config.roles_claim);
         let roles = roles.and_then(|claim| roles_of(claim, config.roles_format));

@@ -95,7 +95,7 @@ impl Variables {
         })
     }
 
-    fn public_url(&self) -> Result<Option<String>, ConfigError> {
+    pub(crate) fn public_url(&self) -> Result<Option<String>, ConfigError> {
         let expected = "an https URL of a host and perhaps a path, such as `https://example.com/authz`, without user, query \
                         and fragment; http is accepted for loopback hosts";
         self.parsed("PUBLIC_URL", expected, |text| {

@@ -5,6 +5,7 @@
 mod bucket;
 mod clients;
 mod compiler;
+mod console;
 mod database;
 mod decision_log;
 mod edge;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use portcullis_auth::Mode;
+use portcullis_auth::{ConsoleConfig, Mode};
 use portcullis_egress::EgressConfig;
 use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
@@ -53,6 +53,8 @@ pub struct Config {
     /// The limits of what each tenant stores.
     pub store_limits: StoreLimits,
     pub edge: EdgeConfig,
+    /// `None` if the console is off.
+    pub console: Option<ConsoleConfig>,
     /// The limits of callers.
     pub limits: LimitConfig,
     pub traces: TraceSettings,
@@ -66,7 +68,6 @@ const MAX_INSTANCES: u32 = 1_000;
 impl Config {
     /// Reads every setting of `portcullis serve`.
     pub fn read(variables: &Variables) -> Result<Self, ConfigError> {
-        let manager_roles = variables.get("MANAGER_ROLES").unwrap_or("admin");
         Ok(Self {
             listen: variables.listen()?,
             database_url: variables.database_url()?,
@@ -75,7 +76,7 @@ impl Config {
             mode: mode::read(variables)?,
             encryption_keys: variables.encryption_keys()?,
             egress: variables.egress()?,
-            manager_roles: manager_roles.split(',').map(|role| role.trim().to_owned()).collect(),
+            manager_roles: variables.manager_roles(),
             plan_cache_bytes: variables.plan_cache_bytes()?,
             entities_bytes: variables.entities_bytes()?,
             max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
@@ -86,10 +87,19 @@ impl Config {
             decision_log: variables.decision_log()?,
             store_limits: variables.store_limits()?,
             edge: variables.edge()?,
+            console: variables.console(variables.listen()?)?,
             limits: variables.limits()?,
             traces: variables.traces()?,
             ignored_proxies: ignored_proxies(variables),
         })
+    }
+}
+
+impl Variables {
+    /// Returns the roles that make the holder of a token a manager.
+    pub fn manager_roles(&self) -> Vec<String> {
+        let roles = self.get("MANAGER_ROLES").unwrap_or("admin");
+        roles.split(',').map(|role| role.trim().to_owned()).collect()
     }
 }
 

@@ -56,11 +56,19 @@ pub(crate) fn setting_of(name: &str) -> Option<&'static Setting> {
 
 /// The settings, in the order of the documents.
 #[rustfmt::skip]
-pub const SETTINGS: [Setting; 96] = [
+pub const SETTINGS: [Setting; 104] = [
     setting("MODE", Value("selfhost"), "`selfhost` or `saas`").guide("`saas`: every tenant registers its own identity provider, and the routes `/admin/*` exist. `selfhost`: one identity provider for all, and the domain in a token is the tenant"),
     setting("SINGLE_TENANT", Absent, "`selfhost`, refused in `saas`; 1–256 characters without control characters, not `*`").guide("`selfhost` only: the one tenant of every token; see [One tenant](#one-tenant)"),
     setting("LISTEN_ADDR", Value("127.0.0.1:8080"), "port 0 takes a free one").guide("with port 0 the system chooses a free port, and the log shows it"),
-    setting("PUBLIC_URL", Absent, "the https address by which clients reach the service, perhaps with a path, which a proxy takes away; http for loopback hosts; for the discovery document ([11.8](#118-discovery))").guide("the https address by which clients reach the service, such as `https://authz.example.com`, or `https://example.com/authz` if a proxy takes the path away; the AuthZEN discovery document names it, and there is none without it"),
+    setting("PUBLIC_URL", Absent, "the https address by which clients reach the service, perhaps with a path, which a proxy takes away; http for loopback hosts; for the discovery document ([11.8](#118-discovery)) and the console ([19](#19-the-console))").guide("the https address by which clients reach the service, such as `https://authz.example.com`, or `https://example.com/authz` if a proxy takes the path away; the AuthZEN discovery document names it, and there is none without it; nobody signs in to the [console](console.md) at an identity provider without it"),
+    setting("CONSOLE", Value("on"), "`on` or `off`; see [19](#19-the-console)").guide("`off`: the service has no [console](console.md)"),
+    setting("CONSOLE_CLIENT_ID", Absent, "`selfhost`, refused in `saas`, like the next four; see [19.2](#192-sign-in)").guide("`selfhost` only: the client at the identity provider by which people [sign in to the console](console.md#people-sign-in-at-your-identity-provider). Needs `PUBLIC_URL`"),
+    setting("CONSOLE_CLIENT_SECRET", Absent, "the secret of that client, if it has one").or_file("CONSOLE_CLIENT_SECRET_FILE").guide("the secret of that client; a public client has none"),
+    setting("CONSOLE_SCOPES", Value("openid"), "scopes with spaces between them").guide("the scopes that the sign-in asks for, with spaces between them; `offline_access` for a refresh token at some providers"),
+    setting("CONSOLE_AUDIENCE", Absent, "the parameter `audience` of the sign-in").guide("the `audience` that the sign-in asks for, at providers that want one for an access token of an API"),
+    setting("CONSOLE_IDENTITY", Value("access_token"), "`access_token` or `id_token`").guide("`id_token` if the access token is not for Portcullis: then the ID token has the claims"),
+    setting("CONSOLE_SESSION_IDLE", Value("1h"), "above 0; see [19.3](#193-sessions)").guide("how long a session of the console lasts without a request"),
+    setting("CONSOLE_SESSION_MAX", Value("12h"), "above 0; see [19.3](#193-sessions)").guide("how long a session of the console lasts at most"),
     setting("ADMIN_LISTEN_ADDR", Absent, "an address for `/admin/*`, `/metrics` and the probes alone").guide("an address of its own for `/admin/*`, `/metrics` and the probes; see [Listeners](#listeners)"),
     setting("TLS_CERT_FILE", Absent, "certificates in PEM; with `TLS_KEY_FILE`").guide("the certificate with its chain, in PEM; see [TLS](#tls)"),
     setting("TLS_KEY_FILE", Absent, "the private key in PEM; with `TLS_CERT_FILE`").guide("its private key, in PEM; see [TLS](#tls)"),

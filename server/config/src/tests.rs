@@ -130,6 +130,10 @@ fn a_bad_value_is_named_in_one_line() {
         ("MAX_TOKEN_BYTES", "16384", "MAX_TOKEN_BYTES: expected a size from `1KiB` to `64KiB`"),
         ("MAX_TOKEN_BYTES", "65KiB", "MAX_TOKEN_BYTES: expected a size from `1KiB` to `64KiB`"),
         ("ROLES_FORMAT", "csv", "ROLES_FORMAT: expected one of `list`, `words`, `keys`, not `csv`"),
+        ("CONSOLE", "yes", "CONSOLE: expected `on` or `off`, not `yes`"),
+        ("CONSOLE_IDENTITY", "token", "CONSOLE_IDENTITY: expected one of `access_token`, `id_token`"),
+        ("CONSOLE_SESSION_IDLE", "0s", "CONSOLE_SESSION_IDLE: expected"),
+        ("CONSOLE_SESSION_MAX", "long", "CONSOLE_SESSION_MAX: expected"),
         (
             "PUBLIC_URL",
             "authz.example",
@@ -384,6 +388,16 @@ fn a_single_tenant_belongs_to_selfhost() {
     let key = "a-key-of-the-operator-that-is-long";
     let saas = [KEY, ("MODE", "saas"), ("ADMIN_API_KEY", key), ("SINGLE_TENANT", "acme")];
     refused(&saas, "SINGLE_TENANT: expected no value with `MODE=saas`");
+}
+
+#[test]
+fn the_client_of_the_console_belongs_to_selfhost() {
+    let key = ("ADMIN_API_KEY", "a-key-of-the-operator-that-is-long");
+    for name in ["CONSOLE_CLIENT_ID", "CONSOLE_CLIENT_SECRET", "CONSOLE_AUDIENCE"] {
+        let expected =
+            format!("{name}: expected no value with `MODE=saas`, where each identity provider");
+        refused(&[KEY, ("MODE", "saas"), key, (name, "console")], &expected);
+    }
 }
 
 #[test]

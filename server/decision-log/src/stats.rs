@@ -61,7 +61,9 @@ impl Counting {
         registered: RegisteredResources,
     ) -> Self {
         let of_counts = DecisionSelection { subject: None, request_id: None, ..selection.clone() };
-        let needs_records = of_counts != selection || dimensions.contains(&StatsDimension::Subject);
+        let of_records = [StatsDimension::Subject, StatsDimension::Latency];
+        let needs_records =
+            of_counts != selection || of_records.iter().any(|one| dimensions.contains(one));
         let mut groups = BTreeMap::new();
         if dimensions.is_empty() {
             groups.insert(Vec::new(), DecisionGroup::default());

@@ -137,7 +137,8 @@ impl ApiError {
         }
     }
 
-    fn add_headers(&self, headers: &mut HeaderMap) {
+    /// Adds the headers of the answer to `headers`.
+    pub fn add_headers(&self, headers: &mut HeaderMap) {
         match self {
             Self::NoCredential | Self::Operation(OperationError::CredentialRefused(_)) => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

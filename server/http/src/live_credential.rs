@@ -5,6 +5,7 @@ use http::request::Parts;
 use portcullis_auth::parse_key;
 use portcullis_model::service_key::PresentedKey;
 use portcullis_operations::key_holders;
+use portcullis_operations::sessions::{SessionProof, live};
 use portcullis_runtime::app::App;
 
 use crate::credential::{Credential, not_for_operators};
@@ -22,9 +23,15 @@ pub struct LiveCredential {
 enum SentCredential {
     Token(String),
     Key(PresentedKey),
+    Session(SessionProof),
 }
 
 impl LiveCredential {
+    /// Returns the session of the console as a credential.
+    pub fn of_session(app: &App, proof: SessionProof) -> Self {
+        Self { app: app.clone(), sent: SentCredential::Session(proof) }
+    }
+
     /// Returns whether the credential still proves its caller: it is neither revoked nor expired, and its tenant is open.
     pub async fn still_holds(&self) -> bool {
         let (app, now) = (&self.app, self.app.clock.now());
@@ -34,6 +41,7 @@ impl LiveCredential {
                 Some(verified) => verified.is_ok(),
                 None => key_holders::verify(app, key, now).await.is_ok(),
             },
+            SentCredential::Session(proof) => live::still_holds(app, proof).await,
         }
     }
 }

@@ -11,6 +11,7 @@ use http::request::Parts;
 use portcullis_engine::Effect;
 use portcullis_engine::excerpt::quoted;
 use portcullis_engine::nearest::nearest;
+use portcullis_model::Timestamp;
 use portcullis_model::schema::{self, AnySchema};
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 
@@ -120,6 +121,13 @@ impl QueryReader<'_> {
         Ok(flag.unwrap_or_default())
     }
 
+    /// Declares an instant that records are selected by.
+    pub fn instant(&mut self, name: &str, about: &str) -> Result<Option<Timestamp>, ApiError> {
+        let expected =
+            "be an RFC 3339 instant, such as `2026-05-16T09:30:00Z`; a `+` in it is sent as `%2B`";
+        self.optional(name, about, schema::instant, Timestamp::parse, expected)
+    }
+
     /// Returns the URI of the request.
     pub fn uri(&self) -> Uri {
         match self {
@@ -141,12 +149,12 @@ pub fn refuse_unknown(parts: &Parts) -> Result<(), ApiError> {
     }
     let route = RequestContext::find(&parts.extensions)?.route.as_ref();
     let known = route.and_then(|route| route.known_query.as_ref());
-    let fault = known.and_then(|known| fault(&parts.uri, known));
+    let fault = known.and_then(|known| fault_of(&parts.uri, known));
     fault.map_or(Ok(()), |fault| Err(ApiError::bad_request(fault)))
 }
 
 /// Returns the first fault of a query: a parameter that is not `known`, or one twice.
-fn fault(uri: &Uri, known: &[String]) -> Option<String> {
+pub fn fault_of(uri: &Uri, known: &[String]) -> Option<String> {
     let mut seen = HashSet::new();
     for (name, _) in query(uri) {
         if !known.iter().any(|known| *known == name) {
@@ -184,7 +192,7 @@ mod tests {
     #[test]
     fn a_fault_names_the_parameter_and_the_nearest_known_one() {
         let known = ["sub", "obj", "limit", "cursor"].map(str::to_owned);
-        let fault = |uri: &str| fault(&uri.parse().expect("a URI"), &known);
+        let fault = |uri: &str| fault_of(&uri.parse().expect("a URI"), &known);
         for sound in ["/", "/?", "/?limit=1&cursor=x", "/?sub=&obj=%26limt%3D1", "/?%73ub=x"] {
             assert_eq!(fault(sound), None, "{sound}");
         }

@@ -46,8 +46,8 @@ pub struct Row {
 pub enum RowKind {
     /// A route of the API document.
     Documented { method: Method, operation: Box<Operation>, schemas: Vec<(String, RefOr<Schema>)> },
-    /// A page for a browser, or a file that it loads. `GET` serves it, and the API document leaves it out.
-    Page,
+    /// A page for a browser, a file that it loads, or a form that it sends. The API document leaves it out.
+    Page(Method),
     /// A path that a proxy asks about with the method of the request that it judges. The API document leaves it out.
     AnyMethod,
 }
@@ -57,7 +57,7 @@ impl RowKind {
     pub fn method(&self) -> Option<&Method> {
         match self {
             Self::Documented { method, .. } => Some(method),
-            Self::Page => Some(&Method::GET),
+            Self::Page(method) => Some(method),
             Self::AnyMethod => None,
         }
     }
@@ -111,14 +111,30 @@ impl Row {
     where
         H: Handler<P, App, Future = BoxFuture<'static, Response>>,
     {
-        let facts = RouteFacts {
-            class,
-            kind: RequestKind::Read,
-            max_body: MaxBody::Small,
-            known_query: None,
-        };
-        let handler = MethodRouter::new().on(MethodFilter::GET, Routed::new(handler, facts, path));
-        Self { kind: RowKind::Page, path, handler }
+        Self::of_browser((Method::GET, MethodFilter::GET), path, class, handler)
+    }
+
+    /// Returns the row of a form that a browser sends, whose requests are of `class`.
+    pub fn form<H, P>(path: &'static str, class: Option<Class>, handler: H) -> Self
+    where
+        H: Handler<P, App, Future = BoxFuture<'static, Response>>,
+    {
+        Self::of_browser((Method::POST, MethodFilter::POST), path, class, handler)
+    }
+
+    fn of_browser<H, P>(
+        (method, filter): (Method, MethodFilter),
+        path: &'static str,
+        class: Option<Class>,
+        handler: H,
+    ) -> Self
+    where
+        H: Handler<P, App, Future = BoxFuture<'static, Response>>,
+    {
+        let (kind, max_body) = (request_kind(class, &method), MaxBody::Small);
+        let facts = RouteFacts { class, kind, max_body, known_query: None };
+        let handler = MethodRouter::new().on(filter, Routed::new(handler, facts, path));
+        Self { kind: RowKind::Page(method), path, handler }
     }
 
     /// Returns the row of a path with every method, whose requests ask for decisions.

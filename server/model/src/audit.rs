@@ -23,6 +23,8 @@ pub enum CredentialKind {
     Token,
     ServiceKey,
     AdminKey,
+    /// A session of the console.
+    Session,
     /// The operator, on the command line.
     CommandLine,
     /// The service itself.
@@ -71,7 +73,7 @@ impl Origin {
 pub struct ChangeAuthor {
     /// As in `created_by`; `admin:<name>` if the admin key has a name; `-` if the credential was refused.
     pub actor: String,
-    /// `token`, `service_key`, `admin_key`, `command_line` or `service`.
+    /// `token`, `service_key`, `admin_key`, `session`, `command_line` or `service`.
     pub credential: String,
     /// The id of the service key, or the name of the admin key.
     #[schema(required)]
@@ -181,6 +183,8 @@ pub enum AuditAction {
     ProposalRejected,
     #[strum(serialize = "provider.registered")]
     ProviderRegistered,
+    #[strum(serialize = "provider.updated")]
+    ProviderUpdated,
     #[strum(serialize = "provider.removed")]
     ProviderRemoved,
     #[strum(serialize = "tenant.created")]
@@ -195,6 +199,12 @@ pub enum AuditAction {
     TenantDeleted,
     #[strum(serialize = "credential.refused")]
     CredentialRefused,
+    #[strum(serialize = "console.link_created")]
+    ConsoleLinkCreated,
+    #[strum(serialize = "console.signed_in")]
+    ConsoleSignedIn,
+    #[strum(serialize = "console.signed_out")]
+    ConsoleSignedOut,
     #[strum(serialize = "secrets.reencrypted")]
     SecretsReencrypted,
 }

@@ -8,7 +8,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::decision::DecisionRecord;
 use crate::period::CountPeriod;
-use crate::{document, schema};
+use crate::{Timestamp, document, schema};
 
 /// A member of records by which decisions are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
@@ -23,7 +23,14 @@ pub enum StatsDimension {
     Subject,
     /// The hour of the decision, in UTC.
     Hour,
+    /// The minute of the decision, in UTC.
+    Minute,
+    /// The least power of two that the microseconds of the decision do not exceed.
+    Latency,
 }
+
+/// Milliseconds of a minute.
+const MINUTE: i64 = 60_000;
 
 impl StatsDimension {
     /// Returns the value of a record.
@@ -37,6 +44,13 @@ impl StatsDimension {
             Self::Domain => record.domain.clone(),
             Self::Subject => record.subject.clone(),
             Self::Hour => CountPeriod::Hour.start(record.time).to_string(),
+            Self::Minute => {
+                let millis = record.time.millis();
+                Timestamp::from_millis(millis - millis.rem_euclid(MINUTE)).to_string()
+            }
+            Self::Latency => {
+                record.us.max(1).checked_next_power_of_two().unwrap_or(u32::MAX).to_string()
+            }
         }
     }
 

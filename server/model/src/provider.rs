@@ -11,6 +11,7 @@ use uuid::Uuid;
 use crate::egress_rules::EgressRules;
 use crate::fields::{text, url, variant};
 use crate::input::{self, Field, Members, object};
+use crate::sign_in::{NewSignIn, SignIn, SignInSecret};
 use crate::{Timestamp, document, schema};
 
 /// Longest claim name and audience, in characters.
@@ -80,6 +81,7 @@ impl Default for ClaimConfig {
         "roles_claim": "realm_access.roles", "domain_claim": "dom", "admin_domain_claim": "adm",
         "roles_format": "list",
     },
+    "sign_in": null,
     "created_at": "2026-05-16T09:30:00.000Z",
 })))]
 pub struct ProviderRecord {
@@ -92,6 +94,9 @@ pub struct ProviderRecord {
     #[schema(required)]
     pub audience: Option<String>,
     pub claim_config: ClaimConfig,
+    /// The client by which people sign in to the console, if they may.
+    #[schema(required)]
+    pub sign_in: Option<SignIn>,
     pub created_at: Timestamp,
 }
 
@@ -102,6 +107,7 @@ pub struct NewProvider {
     jwks_uri: String,
     audience: Option<String>,
     claim_config: ClaimConfig,
+    sign_in: Option<NewSignIn>,
 }
 
 impl NewProvider {
@@ -118,27 +124,110 @@ impl NewProvider {
         let jwks_uri = members.required("jwks_uri", url(rules));
         let audience = members.optional("audience", text(MAX_TEXT));
         let claim_config = members.optional("claim_config", object(ClaimConfig::declare));
+        let sign_in = members.optional("sign_in", object(NewSignIn::declare));
         Some(Self {
             issuer_url: issuer_url?,
             jwks_uri: jwks_uri?,
             audience,
             claim_config: claim_config.unwrap_or_default(),
+            sign_in,
         })
     }
 
-    /// Returns the record of a new provider.
-    pub fn into_record(self, id: Uuid, tenant_id: &str, created_at: Timestamp) -> ProviderRecord {
-        ProviderRecord {
+    /// Returns the record of a new provider, and the secret of its client for the sign-in.
+    pub fn into_record(
+        self,
+        id: Uuid,
+        tenant_id: &str,
+        created_at: Timestamp,
+    ) -> (ProviderRecord, Option<String>) {
+        let (sign_in, secret) = match self.sign_in {
+            Some(new) => new.into_first(),
+            None => (None, None),
+        };
+        let record = ProviderRecord {
             id,
             tenant_id: tenant_id.to_owned(),
             issuer_url: self.issuer_url,
             jwks_uri: self.jwks_uri,
             audience: self.audience,
             claim_config: self.claim_config,
+            sign_in,
             created_at,
+        };
+        (record, secret)
+    }
+}
+
+/// The body that changes a provider. An absent member leaves it as it is.
+#[derive(Clone, Debug)]
+pub struct ProviderChange {
+    issuer_url: Option<String>,
+    jwks_uri: Option<String>,
+    audience: Option<Option<String>>,
+    claim_config: Option<ClaimConfig>,
+    sign_in: Option<Option<NewSignIn>>,
+}
+
+impl ProviderChange {
+    /// Reads a request body; the addresses must be ones that the egress `rules` allow.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse(json: &Json<'_>, rules: &EgressRules) -> Result<Self, Invalid> {
+        input::parse(json, |members| Some(Self::declare(members, rules)))
+    }
+
+    fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Self {
+        Self {
+            issuer_url: members.change("issuer_url", url(rules)),
+            jwks_uri: members.change("jwks_uri", url(rules)),
+            audience: members.clearable("audience", text(MAX_TEXT)),
+            claim_config: members.change("claim_config", object(ClaimConfig::declare)),
+            sign_in: members.clearable("sign_in", object(NewSignIn::declare)),
+        }
+    }
+
+    /// Returns whether the body names another issuer than the one of `record`, whose tokens would belong to another provider.
+    pub fn names_other_issuer(&self, record: &ProviderRecord) -> bool {
+        self.issuer_url.as_ref().is_some_and(|issuer| *issuer != record.issuer_url)
+    }
+
+    /// Changes `record`, and returns what becomes of the secret of its client.
+    pub fn apply_to(self, record: &mut ProviderRecord) -> SignInSecret {
+        if let Some(jwks_uri) = self.jwks_uri {
+            record.jwks_uri = jwks_uri;
+        }
+        if let Some(audience) = self.audience {
+            record.audience = audience;
+        }
+        if let Some(claim_config) = self.claim_config {
+            record.claim_config = claim_config;
+        }
+        match self.sign_in {
+            None => SignInSecret::Kept,
+            Some(None) => {
+                record.sign_in = None;
+                SignInSecret::Removed
+            }
+            Some(Some(new)) => {
+                let had_secret = record.sign_in.as_ref().is_some_and(|old| old.has_client_secret);
+                let (sign_in, secret) = new.into_next(had_secret);
+                record.sign_in = Some(sign_in);
+                secret
+            }
         }
     }
 }
+
+document!(ProviderChange => {
+    let declare = |members: &mut Members<'_, '_>| {
+        Some(ProviderChange::declare(members, &EgressRules::default()))
+    };
+    input::describe(declare).example(json!({
+        "sign_in": {"client_id": "portcullis-console", "client_secret": "s3cret", "name": "Hospital"},
+    }))
+});
 
 document!(NewProvider => {
     input::describe(|members| NewProvider::declare(members, &EgressRules::default())).example(json!({

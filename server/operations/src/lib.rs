@@ -12,6 +12,7 @@ mod decide;
 pub mod drafts;
 mod people;
 mod record;
+pub mod sessions;
 
 pub use admin::{
     audit, datetimes_as_texts, key_holders, secrets, service_keys, tenant_states, tenants,

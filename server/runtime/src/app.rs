@@ -20,9 +20,11 @@ use crate::refusals::Refusals;
 use crate::replays::Replays;
 use crate::searches::Searches;
 use crate::shadows::Shadows;
+use crate::sign_in_notes::SignInNotes;
 use crate::turns::WorkQueue;
+use portcullis_auth::sign_in::SignIns;
 use portcullis_auth::{
-    AuthError, Authenticator, ClosedTenants, Manager, Mode, ServiceKeys, TokenHolder,
+    AuthError, Authenticator, ClosedTenants, ConsoleConfig, Manager, Mode, ServiceKeys, TokenHolder,
 };
 use portcullis_decision_log::{DecisionLog, Recorder};
 use portcullis_egress::EgressConfig;
@@ -60,6 +62,8 @@ pub struct Parts {
     pub changes: ChangeReader,
     /// Keeps the refused credentials for the audit records.
     pub refusals: Refusals,
+    /// The console; `None` if it is off.
+    pub console: Option<Console>,
     pub manager_roles: Vec<String>,
     /// The address by which clients reach the service, without a slash at the end; it is never taken from a request.
     pub public_url: Option<String>,
@@ -97,6 +101,16 @@ pub struct Parts {
     pub stopping: AtomicBool,
     pub clock: Clock,
     pub ids: Ids,
+}
+
+/// The parts of the console.
+#[derive(Debug)]
+pub struct Console {
+    pub config: ConsoleConfig,
+    /// Makes the requests of sign-ins.
+    pub sign_ins: SignIns,
+    /// Counts the sign-ins and sign-outs that get an audit record.
+    pub notes: SignInNotes,
 }
 
 impl App {
@@ -244,6 +258,7 @@ impl App {
             ("replays", self.replays.count()),
             ("shadows", shadows),
             ("shadow_plans", shadow_plans),
+            ("signed_in_people", self.console.as_ref().map_or(0, |console| console.notes.people())),
             ("recording_terms", self.recorder.as_ref().map_or(0, Recorder::entries)),
         ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());

@@ -2,6 +2,7 @@
 //! metrics, and the commit of every change.
 
 pub mod app;
+mod audit_window;
 pub mod background;
 pub mod change_reader;
 mod changes;
@@ -32,6 +33,7 @@ pub mod shadow_counts;
 pub mod shadow_metrics;
 mod shadow_rounds;
 pub mod shadows;
+pub mod sign_in_notes;
 mod tenant_facts;
 mod tenant_reads;
 pub mod turns;

@@ -1,44 +1,25 @@
 //! Audit records of refused credentials. A caller can send thousands in a second, so that only some get a record of their
 //! own, and the others are counted (`docs/semantics.md`, section 6.11).
 
-use std::sync::atomic::{AtomicI64, Ordering};
-
-use parking_lot::Mutex;
 use portcullis_model::Timestamp;
 use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::ids::Ids;
 use portcullis_storage::{Store, StoreError, audit};
 use tokio::sync::mpsc;
 
-/// The time for which refusals of one kind of credential are counted together.
-const WINDOW_MILLIS: i64 = 60_000;
-/// The most audit records of one kind of credential in a window. An attack of a day has 43,200 records at most.
-const RECORDS_PER_WINDOW: u32 = 10;
+use crate::audit_window::AuditWindow;
+
 /// The most refusals that wait for the database.
 const QUEUE: usize = 64;
 /// The actor of a refused credential: it proves nobody.
 const NOBODY: &str = "-";
 
-/// The refused credentials that get an audit record.
+/// The refused credentials that get an audit record. An attack of a day has 43,200 records at most.
 #[derive(Debug)]
 pub struct Refusals {
-    windows: [Window; 3],
+    windows: [AuditWindow; 3],
     sender: mpsc::Sender<Refusal>,
     receiver: tokio::sync::Mutex<mpsc::Receiver<Refusal>>,
-}
-
-/// The refusals of one kind of credential.
-#[derive(Debug, Default)]
-struct Window {
-    state: Mutex<WindowState>,
-    /// The refusals without their own record. The next record counts them.
-    uncounted: AtomicI64,
-}
-
-#[derive(Debug, Default)]
-struct WindowState {
-    began: i64,
-    records: u32,
 }
 
 /// A refusal that gets an audit record.
@@ -64,7 +45,7 @@ impl Refusals {
         let origin = Origin { actor: NOBODY.to_owned(), ..request };
         if self.sender.try_send(Refusal { origin, at, count }).is_err() {
             // The database is slow or down.
-            window.uncounted.fetch_add(count, Ordering::Relaxed);
+            window.give_back(count);
         }
     }
 
@@ -80,37 +61,18 @@ impl Refusals {
     async fn write_or_count(&self, store: &Store, ids: &Ids, refusal: &Refusal) {
         if let Err(error) = write(store, ids, refusal).await {
             tracing::warn!(%error, "cannot write the audit record of a refused credential");
-            let window = self.window(refusal.origin.credential);
-            window.uncounted.fetch_add(refusal.count, Ordering::Relaxed);
+            self.window(refusal.origin.credential).give_back(refusal.count);
         }
     }
 
     /// Returns the window of this kind of credential.
-    fn window(&self, credential: CredentialKind) -> &Window {
+    fn window(&self, credential: CredentialKind) -> &AuditWindow {
         let [tokens, service_keys, admin_keys] = &self.windows;
         match credential {
             CredentialKind::ServiceKey => service_keys,
             CredentialKind::AdminKey => admin_keys,
             _ => tokens,
         }
-    }
-}
-
-impl Window {
-    /// Returns the number of refusals that a record at `at` stands for; `None` if this refusal gets no record.
-    fn count(&self, at: Timestamp) -> Option<i64> {
-        let mut state = self.state.lock();
-        let age = at.millis() - state.began;
-        // The clock may be put back.
-        if !(0..WINDOW_MILLIS).contains(&age) {
-            *state = WindowState { began: at.millis(), records: 0 };
-        }
-        if state.records >= RECORDS_PER_WINDOW {
-            self.uncounted.fetch_add(1, Ordering::Relaxed);
-            return None;
-        }
-        state.records += 1;
-        Some(self.uncounted.swap(0, Ordering::Relaxed) + 1)
     }
 }
 
@@ -127,6 +89,7 @@ mod tests {
     use portcullis_storage::testing::TestDatabase;
 
     use super::*;
+    use crate::audit_window::{RECORDS_PER_WINDOW, WINDOW_MILLIS};
 
     fn noted(refusals: &Refusals, credential: CredentialKind, millis: i64) {
         refusals.note(Origin::new("", credential), Timestamp::from_millis(millis));

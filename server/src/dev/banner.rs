@@ -22,6 +22,7 @@ pub(super) async fn banner(examples: &Examples, folder: Option<&Path>) -> anyhow
     let tenants = examples.tenants.all();
     let mut lines = vec![
         format!("Portcullis for development: {base_url} (not for production)"),
+        format!("Console: {base_url}/console"),
         format!("API: {base_url}/docs   all users and checks: {base_url}{}", examples::PATH),
         String::new(),
     ];

@@ -13,18 +13,23 @@ use chrono::{DateTime, TimeDelta, Utc};
 use http::header::CACHE_CONTROL;
 use http::{StatusCode, Uri};
 use jsonwebtoken::jwk::{Jwk, PublicKeyUse, ThumbprintHash};
-use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use portcullis_auth::SignInClient;
 use portcullis_bundle::SampleUser;
 use portcullis_model::clock::Clock;
-use serde::Deserialize;
+use portcullis_model::sign_in::{DEFAULT_SCOPES, SignInIdentity};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
 use super::files;
+use super::sign_in::{CLIENT, Code, SignInRequest};
 use super::tenants::ServedTenants;
 
 /// The lifetime of a token.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);
+/// The lifetime of a code.
+const CODE_LIFETIME: TimeDelta = TimeDelta::minutes(1);
 
 /// The issuer of tokens for the users of the served tenants.
 #[derive(Clone)]
@@ -71,6 +76,11 @@ impl Issuer {
         format!("{}/protocol/openid-connect/token", self.url)
     }
 
+    /// Returns the URL of the page that asks who somebody is.
+    fn authorization_url(&self) -> String {
+        format!("{}/protocol/openid-connect/auth", self.url)
+    }
+
     /// Signs a token for the user of this name at `now`. The text of the error is for the user.
     fn token(&self, name: &str, now: DateTime<Utc>) -> Result<String, TokenRefusal> {
         let claims = self.tenants.with_user(name, claims);
@@ -82,9 +92,92 @@ impl Issuer {
         claims["iss"] = json!(self.url);
         claims["iat"] = json!(now.timestamp());
         claims["exp"] = json!((now + LIFETIME).timestamp());
+        self.signed(&claims)
+    }
+
+    fn signed(&self, claims: &impl Serialize) -> anyhow::Result<String> {
         let mut header = Header::new(Algorithm::ES256);
         header.kid.clone_from(&self.jwk.common.key_id);
-        Ok(jsonwebtoken::encode(&header, &claims, &self.key)?)
+        Ok(jsonwebtoken::encode(&header, claims, &self.key)?)
+    }
+
+    /// Asks who somebody is.
+    fn ask(&self, form: Result<Form<SignInRequest>, FormRejection>) -> Response {
+        let Ok(Form(request)) = form else {
+            return (StatusCode::BAD_REQUEST, "the request to sign in cannot be read\n")
+                .into_response();
+        };
+        match request.check(self.base_url()) {
+            Ok(()) => request.page(&self.tenants),
+            Err(why) => (StatusCode::BAD_REQUEST, format!("{why}\n")).into_response(),
+        }
+    }
+
+    /// Sends somebody who said who it is back with a code.
+    fn sign_in(&self, form: Result<Form<SignInRequest>, FormRejection>, clock: &Clock) -> Response {
+        let Ok(Form(request)) = form else {
+            return (StatusCode::BAD_REQUEST, "the form cannot be read\n").into_response();
+        };
+        let user = request.user.clone().unwrap_or_default();
+        let known = self.tenants.with_user(&user, |_| ()).map_err(|none| none.to_string());
+        let checked = request.check(self.base_url()).map_err(str::to_owned).and(known);
+        if let Err(why) = checked {
+            return (StatusCode::BAD_REQUEST, format!("{why}\n")).into_response();
+        }
+        let code = request.code(&user, (clock.now() + CODE_LIFETIME).timestamp());
+        match self.signed(&code) {
+            Ok(code) => request.back(&code, &self.url),
+            Err(error) => {
+                tracing::error!(%error, "cannot sign a code");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
+        }
+    }
+
+    fn base_url(&self) -> &str {
+        self.url.strip_suffix("/dev").unwrap_or(&self.url)
+    }
+
+    /// Returns what a code stands for; `None` if it is not one, or is not redeemed by the client that began the sign-in.
+    fn redeemed(&self, request: &TokenRequest, now: DateTime<Utc>) -> Option<Code> {
+        let key = DecodingKey::from_jwk(&self.jwk).ok()?;
+        let mut validation = Validation::new(Algorithm::ES256);
+        // The clock is a parameter.
+        validation.validate_exp = false;
+        let code =
+            jsonwebtoken::decode::<Code>(request.code.as_deref()?, &key, &validation).ok()?;
+        let (verifier, redirect_uri) =
+            (request.code_verifier.as_deref()?, request.redirect_uri.as_deref()?);
+        let is_good =
+            now.timestamp() < code.claims.exp && code.claims.is_redeemed_by(verifier, redirect_uri);
+        is_good.then_some(code.claims)
+    }
+
+    /// Answers a code with tokens: the access token of the user, and an ID token for the client.
+    fn tokens(&self, request: &TokenRequest, now: DateTime<Utc>) -> Response {
+        let Some(code) = self.redeemed(request, now) else {
+            return refuse("invalid_grant", "the code is not good, or too old");
+        };
+        let id = json!({"aud": CLIENT, "nonce": code.nonce});
+        let signed = self.tenants.with_user(&code.user, |user| {
+            let mut id = id;
+            id["sub"] = json!(user.sub);
+            Ok::<_, anyhow::Error>((self.sign(claims(user)?, now)?, self.sign(id, now)?))
+        });
+        match signed {
+            Ok(Ok((access, id))) => Json(json!({
+                "access_token": access,
+                "id_token": id,
+                "token_type": "Bearer",
+                "expires_in": LIFETIME.num_seconds(),
+            }))
+            .into_response(),
+            Ok(Err(error)) => {
+                tracing::error!(%error, "cannot sign a token");
+                refuse("server_error", "the token could not be signed")
+            }
+            Err(none) => refuse("invalid_grant", &none.to_string()),
+        }
     }
 
     /// Returns the routes of the discovery document, the key set and the token endpoint.
@@ -92,20 +185,29 @@ impl Issuer {
         let discovery = json!({
             "issuer": self.url,
             "jwks_uri": self.jwks_uri(),
+            "authorization_endpoint": self.authorization_url(),
+            "authorization_response_iss_parameter_supported": true,
+            "code_challenge_methods_supported": ["S256"],
             "token_endpoint": self.token_url(),
-            "grant_types_supported": ["client_credentials", "password"],
+            "grant_types_supported": ["authorization_code", "client_credentials", "password"],
             "id_token_signing_alg_values_supported": ["ES256"],
-            "response_types_supported": [],
+            "response_types_supported": ["code"],
             "subject_types_supported": ["public"],
         });
         let certs = json!({"keys": [self.jwk]});
         let (plain, plain_clock) = (self.clone(), clock.clone());
+        let (asking, asked, asked_clock) = (self.clone(), self.clone(), clock.clone());
         Router::new()
             .route("/dev/.well-known/openid-configuration", document(discovery))
             .route("/dev/protocol/openid-connect/certs", document(certs))
             .route(
                 "/dev/protocol/openid-connect/token",
                 post(move |form| async move { self.answer(form, &clock) }),
+            )
+            .route(
+                "/dev/protocol/openid-connect/auth",
+                get(move |form| async move { asking.ask(form) })
+                    .post(move |form| async move { asked.sign_in(form, &asked_clock) }),
             )
             .route("/dev/token", get(move |uri| async move { plain.text(&uri, &plain_clock) }))
     }
@@ -143,11 +245,17 @@ impl Issuer {
                 "send a form with `grant_type`, and `username` or `client_id`",
             );
         };
+        if request.grant_type == "authorization_code" {
+            return self.tokens(&request, clock.now());
+        }
         let name = match &*request.grant_type {
             "password" => request.username,
             "client_credentials" => request.client_id,
             _ => {
-                return refuse("unsupported_grant_type", "use `password` or `client_credentials`");
+                return refuse(
+                    "unsupported_grant_type",
+                    "use `authorization_code`, `password` or `client_credentials`",
+                );
             }
         };
         match self.token(&name.unwrap_or_default(), clock.now()) {
@@ -180,6 +288,20 @@ struct TokenRequest {
     grant_type: String,
     username: Option<String>,
     client_id: Option<String>,
+    code: Option<String>,
+    code_verifier: Option<String>,
+    redirect_uri: Option<String>,
+}
+
+/// Returns the client by which people sign in to the console.
+pub(super) fn console_client() -> SignInClient {
+    SignInClient {
+        id: CLIENT.to_owned(),
+        secret: None,
+        scopes: DEFAULT_SCOPES.to_owned(),
+        audience: None,
+        identity: SignInIdentity::AccessToken,
+    }
 }
 
 /// Returns the route of a fixed JSON document.

@@ -135,7 +135,7 @@ async fn start(data: &Path, provider: &Provider) -> SocketAddr {
     let app = wired(config).await;
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let (address, connections) = (listener.address(), app.metrics.connections.clone());
-    let service = router(app.clone(), RouteSet::Everything, bodies(&app, &edge));
+    let service = router(app.clone(), RouteSet::Everything, Vec::new(), bodies(&app, &edge));
     let limits = front::limits(&edge);
     tokio::spawn(listener.serve(service, limits, connections, std::future::pending()));
     address
@@ -146,7 +146,7 @@ pub(crate) async fn unlistening(data: &Path, provider: &Provider) -> (App, HttpS
     let config = config(data, provider);
     let edge = config.edge.clone();
     let app = wired(config).await;
-    let service = router(app.clone(), RouteSet::Everything, bodies(&app, &edge));
+    let service = router(app.clone(), RouteSet::Everything, Vec::new(), bodies(&app, &edge));
     (app, service)
 }
 

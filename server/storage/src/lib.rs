@@ -5,6 +5,7 @@
 //! SQLite and PostgreSQL both read (`$1`, `ON CONFLICT`, `RETURNING`), and runs through the macros of `macros.rs`.
 
 mod commits;
+mod console;
 mod content;
 mod databases;
 mod decisions;
@@ -18,6 +19,7 @@ pub mod testing;
 mod transactions;
 
 pub use commits::{audit, revision_changes, revisions};
+pub use console::{session_links, sessions};
 pub use content::{
     bulk, conditions, content_size, drafts, plan_records, policies, proposals, resolver_locations,
     resolvers, resources, roles, rules, shadows, tenant_cases, types, verbs,

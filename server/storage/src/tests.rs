@@ -178,10 +178,11 @@ async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(databas
     let used = plan_records::patterns(&mut tx, 100).await.expect("works");
     assert_eq!(used, ["*", "doc:*", "doc:read", "doc:write", "docs:*", "x:y"]);
     assert_eq!(plan_records::patterns(&mut tx, 2).await.expect("works").len(), 2);
-    let listed = policies::list(&mut tx, Some("doc:read"), None, Page::FIRST).await.expect("works");
+    let listed =
+        policies::list(&mut tx, Some("doc:read"), None, None, Page::FIRST).await.expect("works");
     assert_eq!(listed.records.len(), 2, "a disabled policy is listed, a deleted one is not");
     let filtered =
-        policies::list(&mut tx, None, Some(Effect::Allow), Page::FIRST).await.expect("works");
+        policies::list(&mut tx, None, Some(Effect::Allow), None, Page::FIRST).await.expect("works");
     assert!(filtered.records.is_empty() && !filtered.more);
 }
 
@@ -434,11 +435,11 @@ async fn a_page_ends_where_its_records_reach_a_mebibyte(database: TestDatabase) 
     }
     tx.commit().await.expect("commits");
     let mut tx = store.begin_read("acme").await.expect("begins");
-    let first = policies::list(&mut tx, None, None, Page::FIRST).await.expect("works");
+    let first = policies::list(&mut tx, None, None, None, Page::FIRST).await.expect("works");
     assert_eq!((first.records.len(), first.more), (4, true));
     let after = first.records.last().expect("a record").id;
     let page = Page { after, limit: 1_000 };
-    let second = policies::list(&mut tx, None, None, page).await.expect("works");
+    let second = policies::list(&mut tx, None, None, None, page).await.expect("works");
     assert_eq!((second.records.len(), second.more), (3, false));
     // A plan has every policy, whatever the size of a page.
     let stored = plan_records::policies(&mut tx, "doc:read", None).await.expect("works");
@@ -487,10 +488,10 @@ async fn service_keys_and_providers_come_back_as_they_went_in(database: TestData
     let provider =
         NewProvider::parse(&body, &portcullis_model::egress_rules::EgressRules::default())
             .expect("valid");
-    let provider = provider.into_record(Uuid::from_u128(8), "acme", by().at);
+    let (provider, _) = provider.into_record(Uuid::from_u128(8), "acme", by().at);
     let mut tx = store.write("acme", 0).await.expect("begins");
     service_keys::insert(&mut tx, &key).await.expect("works");
-    assert!(providers::insert(&mut tx, &provider).await.expect("works"));
+    assert!(providers::insert(&mut tx, &provider, None).await.expect("works"));
     assert_eq!(
         tx.commit().await.expect("commits").position.revision,
         0,
@@ -499,7 +500,10 @@ async fn service_keys_and_providers_come_back_as_they_went_in(database: TestData
     let mut tx = store.write("other", 0).await.expect("begins");
     let taken =
         portcullis_model::provider::ProviderRecord { id: Uuid::from_u128(9), ..provider.clone() };
-    assert!(!providers::insert(&mut tx, &taken).await.expect("works"), "an issuer has one tenant");
+    assert!(
+        !providers::insert(&mut tx, &taken, None).await.expect("works"),
+        "an issuer has one tenant"
+    );
     assert!(!service_keys::delete(&mut tx, key.id, &by()).await.expect("works"), "a foreign key");
     tx.commit().await.expect("commits");
     let mut tx = store.begin_read_all().await.expect("begins");

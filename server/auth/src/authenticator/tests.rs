@@ -145,6 +145,7 @@ fn record() -> ProviderRecord {
         jwks_uri: address(ISSUER),
         audience: None,
         claim_config: ClaimConfig::default(),
+        sign_in: None,
         created_at: Timestamp::from_millis(0),
     }
 }

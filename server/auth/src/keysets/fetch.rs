@@ -46,6 +46,20 @@ pub async fn fetch_keys(
     Ok(keys.number())
 }
 
+/// Fetches the discovery document of `issuer`, and returns what `read` reads of it.
+pub(crate) async fn fetch_document<T>(
+    client: &Client,
+    issuer: &str,
+    read: impl FnOnce(&Json<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let address = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
+    let address: Url = address.parse().context("the issuer is not a URL")?;
+    let text = client.get(address.clone(), MAX_BYTES).await.with_context(|| shown(&address))?;
+    read_document(&text, issuer)
+        .and_then(|document| read(&document))
+        .with_context(|| shown(&address))
+}
+
 /// Fetches the key set at `uri`.
 async fn fetch_key_set(client: &Client, uri: &Url) -> anyhow::Result<KeySet> {
     KeySet::parse(&client.get(uri.clone(), MAX_BYTES).await?)
@@ -53,15 +67,12 @@ async fn fetch_key_set(client: &Client, uri: &Url) -> anyhow::Result<KeySet> {
 
 /// Returns the URL of the key set, which the discovery document of `issuer` names.
 async fn discover(client: &Client, issuer: &str) -> anyhow::Result<Url> {
-    let address = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
-    let address: Url = address.parse().context("the issuer is not a URL")?;
-    let text = client.get(address.clone(), MAX_BYTES).await.with_context(|| shown(&address))?;
-    jwks_uri(&text, issuer).with_context(|| shown(&address))
+    fetch_document(client, issuer, |document| address_in(document, "jwks_uri")).await
 }
 
-/// Reads the URL of the key set from the discovery document of `issuer`.
-pub(super) fn jwks_uri(document: &[u8], issuer: &str) -> anyhow::Result<Url> {
-    let document = json::parse(document).context("expected a discovery document")?;
+/// Reads the discovery document of `issuer`.
+pub(super) fn read_document<'t>(text: &'t [u8], issuer: &str) -> anyhow::Result<Json<'t>> {
+    let document = json::parse(text).context("expected a discovery document")?;
     let own = document.get("issuer").and_then(Json::as_str).unwrap_or_default();
     anyhow::ensure!(
         own == issuer,
@@ -69,9 +80,14 @@ pub(super) fn jwks_uri(document: &[u8], issuer: &str) -> anyhow::Result<Url> {
         quoted(issuer),
         quoted(own)
     );
-    let uri = document.get("jwks_uri").and_then(Json::as_str);
-    let uri = uri.context("the discovery document has no `jwks_uri`")?;
-    uri.parse().with_context(|| format!("the `jwks_uri` {} is not a URL", quoted(uri)))
+    Ok(document)
+}
+
+/// Returns the address that a discovery document has as `name`.
+pub(crate) fn address_in(document: &Json<'_>, name: &str) -> anyhow::Result<Url> {
+    let uri = document.get(name).and_then(Json::as_str);
+    let uri = uri.with_context(|| format!("the discovery document has no `{name}`"))?;
+    uri.parse().with_context(|| format!("the `{name}` {} is not a URL", quoted(uri)))
 }
 
 /// Returns a URL for the log, without the parts that can hold a password or a key.

@@ -5,7 +5,7 @@ use portcullis_egress::Client;
 use portcullis_model::jitter::Jitter;
 use serde_json::{Value, json};
 
-use super::fetch::{MAX_BYTES, jwks_uri};
+use super::fetch::{MAX_BYTES, address_in, read_document};
 use super::*;
 
 fn refreshes() -> Arc<Refreshes> {
@@ -197,7 +197,8 @@ fn a_wrong_discovery_document_says_what_is_wrong() {
             "https://id.example/keys",
         ),
     ] {
-        let found = jwks_uri(document.as_bytes(), issuer);
+        let found = read_document(document.as_bytes(), issuer)
+            .and_then(|document| address_in(&document, "jwks_uri"));
         let found = found.map_or_else(|error| format!("{error:#}"), String::from);
         assert_eq!(found, expected);
     }

@@ -61,6 +61,7 @@ impl Stage {
             jwks_uri: "https://id.example/keys".to_owned(),
             audience: None,
             claim_config: ClaimConfig::default(),
+            sign_in: None,
             created_at: Timestamp::from_millis(0),
         };
         self.stored.lock().insert(issuer.to_owned(), record.clone());

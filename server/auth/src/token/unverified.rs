@@ -50,6 +50,16 @@ impl<'t> Unverified<'t> {
         Ok(Self { signed, claims })
     }
 
+    /// Returns the claims, which nobody has verified.
+    pub(crate) fn claims(&self) -> &Json<'_> {
+        self.claims.tree()
+    }
+
+    /// Returns the algorithm that the header names.
+    pub(crate) fn algorithm(&self) -> Algorithm {
+        self.signed.algorithm
+    }
+
     /// Returns the `iss`. It may only be used to choose the verifier.
     pub(crate) fn issuer(&self) -> Result<&str, AuthError> {
         text_claim(self.claims.tree(), "iss")

@@ -23,7 +23,7 @@ impl Validity {
     ///
     /// # Errors
     /// `exp` is missing, or a time is not a number.
-    pub(super) fn from_claims(claims: &Json<'_>) -> Result<Self, AuthError> {
+    pub(crate) fn from_claims(claims: &Json<'_>) -> Result<Self, AuthError> {
         let Some(expires) = numeric_date(claims, "exp")? else {
             return refused(missing("exp"));
         };
@@ -44,6 +44,11 @@ impl Validity {
     /// Returns whether the token is valid at `now`.
     pub(crate) fn includes(self, now: DateTime<Utc>) -> bool {
         self.has_begun(now) && !self.has_ended(now)
+    }
+
+    /// Returns the end, in seconds since the epoch.
+    pub(crate) fn end(self) -> f64 {
+        self.expires
     }
 
     fn has_begun(self, now: DateTime<Utc>) -> bool {

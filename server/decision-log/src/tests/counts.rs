@@ -86,6 +86,8 @@ async fn what_a_count_cannot_tell_makes_the_answer_incomplete() {
         (DecisionSelection { to: at(5), ..none() }, vec![], (1, false)),
         (DecisionSelection { subject, ..none() }, vec![], (1, false)),
         (none(), vec![StatsDimension::Subject], (1, false)),
+        (none(), vec![StatsDimension::Latency], (1, false)),
+        (none(), vec![StatsDimension::Minute], (2, true)),
         (DecisionSelection { decision: Some(Effect::Deny), ..none() }, vec![], (0, true)),
         (DecisionSelection { resource: Some("x:y".to_owned()), ..none() }, vec![], (0, true)),
     ] {

@@ -116,7 +116,7 @@ fn keys_webhooks_tenants_and_providers() {
         has_members_and_sometimes(&TenantRecord { state, ..record }, &["state"]);
     }
     for provider in read_examples::<NewProvider, _>(|json| NewProvider::parse(json, &rules)) {
-        let record = provider.into_record(Uuid::nil(), "hospital", by().at);
+        let (record, _) = provider.into_record(Uuid::nil(), "hospital", by().at);
         has_the_members_of_its_schema::<ProviderRecord>(&record);
     }
 }

@@ -4,11 +4,13 @@
 use portcullis_model::Authorship;
 use portcullis_model::audit::{ADMIN_ACTOR, Origin};
 use portcullis_model::page::{Listed, Page};
-use portcullis_model::provider::{NewProvider, ProviderRecord};
+use portcullis_model::provider::{NewProvider, ProviderChange, ProviderRecord};
 use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
+use portcullis_model::sign_in::SignInSecret;
 use portcullis_model::tenant::{NewTenant, TenantRecord, TenantState};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
+use portcullis_storage::encryption::Context;
 use portcullis_storage::{Store, StoreError, Tx, providers, service_keys, tenants};
 use uuid::Uuid;
 
@@ -85,9 +87,10 @@ pub async fn register_provider(
     provider: NewProvider,
 ) -> Result<ProviderRecord, OperationError> {
     let by = app.authored_by(ADMIN_ACTOR);
-    let record = provider.into_record(app.ids.next(by.at), tenant, by.at);
+    let (record, secret) = provider.into_record(app.ids.next(by.at), tenant, by.at);
+    let secret = secret.map(|secret| sealed_secret(app, &record, &secret)).transpose()?;
     let mut tx = write_existing(app, operator, tenant, &by).await?;
-    if !providers::insert(&mut tx, &record).await? {
+    if !providers::insert(&mut tx, &record, secret.as_deref()).await? {
         let what = format!("the issuer `{}` is registered already", record.issuer_url);
         return Err(OperationError::Conflict(what));
     }
@@ -123,6 +126,50 @@ pub async fn show_provider(
 ) -> Result<ProviderRecord, OperationError> {
     let find = async |tx: &mut Tx| providers::find(tx, id).await?.ok_or(NO_PROVIDER);
     read_existing(&app.store, tenant, find).await
+}
+
+/// Changes an identity provider of `tenant`. Its tokens are accepted without a gap.
+///
+/// # Errors
+/// There is no such tenant or provider, the change names another issuer, or the store failed.
+pub async fn change_provider(
+    app: &App,
+    operator: &Origin,
+    tenant: &str,
+    id: Uuid,
+    change: ProviderChange,
+) -> Result<ProviderRecord, OperationError> {
+    let mut tx = write_existing(app, operator, tenant, &app.authored_by(ADMIN_ACTOR)).await?;
+    let mut record = providers::find(&mut tx, id).await?.ok_or(NO_PROVIDER)?;
+    if change.names_other_issuer(&record) {
+        return Err(OperationError::BadRequest(format!(
+            "`issuer_url` cannot change from `{}`: register another provider",
+            record.issuer_url
+        )));
+    }
+    let secret = change.apply_to(&mut record);
+    providers::update(&mut tx, &record).await?;
+    match secret {
+        SignInSecret::Kept => {}
+        SignInSecret::Removed => providers::store_secret(&mut tx, id, None).await?,
+        SignInSecret::Stored(secret) => {
+            let sealed = sealed_secret(app, &record, &secret)?;
+            providers::store_secret(&mut tx, id, Some(&sealed)).await?;
+        }
+    }
+    app.commit(tx).await?;
+    app.catch_up().await?;
+    Ok(record)
+}
+
+/// Returns the encrypted secret of the client of a provider.
+fn sealed_secret(
+    app: &App,
+    record: &ProviderRecord,
+    secret: &str,
+) -> Result<Vec<u8>, OperationError> {
+    let context = Context::for_client_secret(&record.tenant_id, record.id);
+    Ok(app.keys.encrypt(context, secret.as_bytes())?)
 }
 
 /// Removes an identity provider of `tenant`. Its tokens are refused from then on.

@@ -26,6 +26,8 @@ pub struct PolicyFilter {
     pub resource: Option<String>,
     /// Only policies with this effect.
     pub effect: Option<Effect>,
+    /// Only policies whose name has this part, in any case.
+    pub name_part: Option<String>,
 }
 
 /// Creates the policy that `read` compiles, in the caller's tenant.
@@ -65,8 +67,9 @@ pub async fn list(
     filter: &PolicyFilter,
     page: Page,
 ) -> Result<Listed<PolicyRecord>, OperationError> {
+    let PolicyFilter { resource, effect, name_part } = filter;
     app.read(caller.tenant(), async |tx| {
-        policies::list(tx, filter.resource.as_deref(), filter.effect, page).await
+        policies::list(tx, resource.as_deref(), *effect, name_part.as_deref(), page).await
     })
     .await
 }

@@ -291,7 +291,7 @@ fn reports(record: &DecisionRecord) -> Vec<Report> {
 ///
 /// # Errors
 /// It selects decisions about a subject that the caller may not see.
-fn visible(
+pub fn visible(
     app: &App,
     caller: &CheckCaller,
     mut selection: DecisionSelection,
@@ -313,7 +313,7 @@ fn member<'c>(app: &App, caller: &'c CheckCaller) -> Option<&'c str> {
 ///
 /// # Errors
 /// The operator keeps none.
-pub(crate) fn log(app: &App) -> Result<&DecisionLog, OperationError> {
+pub fn log(app: &App) -> Result<&DecisionLog, OperationError> {
     let recorder = app.recorder.as_ref();
     recorder.map(|recorder| recorder.log()).ok_or_else(|| {
         OperationError::Conflict(

@@ -88,6 +88,18 @@ pub(crate) async fn write_call(
     insert(tx, Ids::new().next(author.at), &author, entries, number(count)).await
 }
 
+/// Stores that the transaction's author did `count` times what `action` says, last with the record `record`.
+pub(crate) async fn write_counted(
+    tx: &mut Tx,
+    action: AuditAction,
+    record: Uuid,
+    count: i64,
+) -> Result<(), StoreError> {
+    let author = Author::read(tx).await?;
+    let entry = AuditEntry::new(action, record);
+    insert(tx, Ids::new().next(author.at), &author, &[entry], count).await
+}
+
 /// Stores that credentials of this origin were refused `count` times. For a transaction that sees every tenant.
 pub async fn insert_refusal(
     tx: &mut Tx,
@@ -217,9 +229,9 @@ impl<'f> Filter<'f> {
     }
 }
 
-/// Deletes up to `limit` audit records of `tenant` that are older than `before`, or that are not among the `newest` ones.
-/// Among the records of no tenant, `newest` counts and deletes refused credentials alone: a caller can cause many of
-/// them, and must not drive out the records of the operator.
+/// Deletes up to `limit` audit records of `tenant`: those that are older than `before`; if there are none, those that are too many
+/// beside the `newest` ones, sign-ins first, then the oldest. Among the records of no tenant, `newest` counts and deletes refused
+/// credentials alone: a caller can cause many of them, and must not drive out the records of the operator.
 ///
 /// Returns the number of deleted rows. For a transaction that sees every tenant.
 pub async fn prune(
@@ -229,14 +241,37 @@ pub async fn prune(
     newest: i64,
     limit: i64,
 ) -> Result<u64, StoreError> {
-    const SQL: &str = "DELETE FROM audit_records WHERE (tenant_id, id) IN \
-        (SELECT tenant_id, id FROM audit_records WHERE tenant_id = $1 AND (id < $3 OR (id <= $2 \
-        AND (tenant_id <> '' OR action = 'credential.refused'))) ORDER BY id LIMIT $4)";
-    let excess = first_too_many(tx, tenant, newest).await?.unwrap_or_default();
+    const OLD: &str = "DELETE FROM audit_records WHERE (tenant_id, id) IN (SELECT tenant_id, id \
+        FROM audit_records WHERE tenant_id = $1 AND id < $2 ORDER BY id LIMIT $3)";
     allow_deletion(tx, tenant).await?;
-    let deleted = execute!(tx, SQL, tenant, excess, first_id(before), limit)?;
+    let mut deleted = execute!(tx, OLD, tenant, first_id(before), limit)?;
+    if deleted == 0 {
+        deleted = prune_excess(tx, tenant, newest, limit).await?;
+    }
     forbid_deletion(tx, tenant).await?;
     Ok(deleted)
+}
+
+/// Deletes up to `limit` records that are too many beside the `newest` ones. Returns their number.
+async fn prune_excess(
+    tx: &mut Tx,
+    tenant: &str,
+    newest: i64,
+    limit: i64,
+) -> Result<u64, StoreError> {
+    const NUMBER: &str = "SELECT count(*) FROM audit_records WHERE tenant_id = $1 AND id <= $2";
+    const SIGN_INS: &str = "DELETE FROM audit_records WHERE (tenant_id, id) IN \
+        (SELECT tenant_id, id FROM audit_records WHERE tenant_id = $1 \
+        AND action IN ('console.signed_in', 'console.signed_out') ORDER BY id LIMIT $2)";
+    const OLDEST: &str = "DELETE FROM audit_records WHERE (tenant_id, id) IN \
+        (SELECT tenant_id, id FROM audit_records WHERE tenant_id = $1 AND id <= $2 \
+        AND (tenant_id <> '' OR action = 'credential.refused') ORDER BY id LIMIT $3)";
+    let Some(last) = first_too_many(tx, tenant, newest).await? else { return Ok(0) };
+    let number = fetch_optional!(tx, (i64,), NUMBER, tenant, last)?.map_or(0, |(number,)| number);
+    match execute!(tx, SIGN_INS, tenant, number.min(limit))? {
+        0 => Ok(execute!(tx, OLDEST, tenant, last, limit)?),
+        deleted => Ok(deleted),
+    }
 }
 
 /// Returns the tenants of which [`prune`] may delete something, without a look at each tenant. For a transaction that sees

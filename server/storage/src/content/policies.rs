@@ -36,22 +36,26 @@ pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<PolicyRecord>, StoreEr
     record(fetch_optional!(tx, Row, SQL, &tx.tenant, id)?)
 }
 
-/// Lists a page of the policies, in order of creation; `resource` and `effect` filter them if given.
+/// Lists a page of the policies, in order of creation; `resource`, `effect` and a part of the name, in any case, filter them if
+/// given.
 pub async fn list(
     tx: &mut Tx,
     resource: Option<&str>,
     effect: Option<Effect>,
+    name_part: Option<&str>,
     page: Page,
 ) -> Result<Listed<PolicyRecord>, StoreError> {
     const PAGES: Pages = pages!(
         [name, description, rule_data],
         "FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND (CAST($2 AS TEXT) IS NULL OR resource = $2) \
-        AND (CAST($3 AS TEXT) IS NULL OR effect = $3) AND id > $4 \
-        ORDER BY id LIMIT $5"
+        AND (CAST($3 AS TEXT) IS NULL OR effect = $3) \
+        AND (CAST($4 AS TEXT) IS NULL OR replace(lower(name), lower($4), '') <> lower(name)) \
+        AND id > $5 ORDER BY id LIMIT $6"
     );
     let effect = effect.map(|effect| effect.into_str());
-    fetch_page!(tx, Row, page.limit, PAGES, &tx.tenant, resource, effect, page.after)
+    let part = name_part.filter(|part| !part.is_empty());
+    fetch_page!(tx, Row, page.limit, PAGES, &tx.tenant, resource, effect, part, page.after)
 }
 
 /// Lists all policies of the tenant, in order of creation.

@@ -13,7 +13,7 @@ type MigrationFile = (&'static str, &'static str);
 /// The migration files of a database, in their order.
 macro_rules! migration_files {
     ($database:literal) => {
-        migration_files!($database, "0001_baseline", "0002_conditions",)
+        migration_files!($database, "0001_baseline", "0002_conditions", "0003_console",)
     };
     ($database:literal, $($name:literal,)+) => {
         &[$(($name, include_str!(concat!("../../migrations/", $database, "/", $name, ".sql")))),+]
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 4] = [
+    const RELEASED: [(&str, &str); 6] = [
         (
             "postgres/0001_baseline.sql",
             "a1074041b43e79154b31d3372759730cc0a1d49e8c1ebca687c08680c633ad178e8dba0ad1e0bdd05e9c889e9b2813d9",
@@ -61,12 +61,20 @@ mod tests {
             "cda8947888c499bc99afa4962bf6bb5f3c3f5332c7ca580b340972ab75c9e2e346929cbbab84a6ee5dd0dd1a1a4f4997",
         ),
         (
+            "postgres/0003_console.sql",
+            "1948654ba4a2ccd148e5612ec0a3a58f27a9088da52cc3bdfbebb2b72baa2c18f2c2eb7b81d6f1d42a3fc0549f83074d",
+        ),
+        (
             "sqlite/0001_baseline.sql",
             "6b6b35821f68cf14549f2f1700e652a12e04e84665a820d96038418394e08ad7f4fa0fdde5d905ec06b47b3236019590",
         ),
         (
             "sqlite/0002_conditions.sql",
             "d46b1d83dcdb1e27a07d2ad775a89383a60908472422c752c9a490fe0dd2f25a1bfb4cb31e55b9d0e6fa2f6a1a2e2681",
+        ),
+        (
+            "sqlite/0003_console.sql",
+            "df5d8ed694d44150741e3de7bf45ce6d8fdc364dca1c58b98cbe2f0ef47e3d2bd865081a34c9049ab3c9d1cf8aa7abfc",
         ),
     ];
 

@@ -25,7 +25,7 @@ const AUDIT: &str = "audit_records";
 /// those that refer to it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of
 /// `record_answers`, `proposals` or `drafts` half as much, one of `revision_values` up to the cases of a tenant, and one with
 /// many denials some tens of KiB.
-const STEPS: [(&str, &str, u16); 34] = [
+const STEPS: [(&str, &str, u16); 36] = [
     ("tenant_settings", "tenant_id", 1),
     ("decision_parts", "first_id, path", 500),
     ("decision_erasures", "subject", 500),
@@ -34,6 +34,8 @@ const STEPS: [(&str, &str, u16); 34] = [
     ("proposals", "id", 4),
     ("drafts", "name", 4),
     ("service_keys", "id", 500),
+    ("console_sessions", "id", 100),
+    ("console_links", "id", 500),
     ("identity_providers", "id", 500),
     ("denial_segments", "webhook_id, id", 20),
     ("delivered_denials", "webhook_id, id", 20),

@@ -72,6 +72,21 @@ impl<'c> Context<'c> {
         Self { tenant, record: proposal, column: "proposals.request" }
     }
 
+    /// The place of the secret of the client of an identity provider.
+    pub fn for_client_secret(tenant: &'c str, provider: Uuid) -> Self {
+        Self { tenant, record: provider, column: "identity_providers.client_secret" }
+    }
+
+    /// The place of the tokens of a session.
+    pub fn for_session_tokens(tenant: &'c str, session: Uuid) -> Self {
+        Self { tenant, record: session, column: "console_sessions.tokens" }
+    }
+
+    /// The place of a sign-in that has begun, which the browser keeps.
+    pub fn for_sign_in_attempt(tenant: &'c str) -> Self {
+        Self { tenant, record: Uuid::nil(), column: "console.attempt" }
+    }
+
     /// Returns each part after its length, so that no two contexts give the same bytes.
     fn associated_data(&self) -> Vec<u8> {
         let mut data = Vec::new();

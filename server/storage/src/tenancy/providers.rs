@@ -7,7 +7,7 @@ use portcullis_model::provider::{ClaimConfig, ProviderRecord};
 use uuid::Uuid;
 
 use crate::transactions::error::StoreError;
-use crate::transactions::json_list::to_json_list;
+use crate::transactions::json_list::{to_json, to_json_list};
 use crate::transactions::macros::{
     execute, fetch_all, fetch_optional, record, records, select, stored,
 };
@@ -18,7 +18,7 @@ stored! {
     ProviderRecord as Row of "identity_providers" {
         tenant_id, id, issuer_url, jwks_uri, audience,
         claim_config: ClaimConfig { roles_claim, domain_claim, admin_domain_claim, roles_format },
-        created_at,
+        sign_in, created_at,
     }
 }
 
@@ -31,7 +31,7 @@ pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ProviderRecord>, Store
 /// Lists a page of the tenant's providers, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ProviderRecord>, StoreError> {
     const PAGES: Pages = pages!(
-        [issuer_url, jwks_uri, audience, roles_claim, domain_claim, admin_domain_claim],
+        [issuer_url, jwks_uri, audience, roles_claim, domain_claim, admin_domain_claim, sign_in],
         "FROM identity_providers WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     );
     fetch_page!(tx, Row, page.limit, PAGES, &tx.tenant, page.after)
@@ -83,11 +83,17 @@ pub async fn note_uses(tx: &mut Tx, ids: &[Uuid], at: Timestamp) -> Result<(), S
     Ok(())
 }
 
-/// Inserts a provider. False if its issuer is registered already, in this tenant or in another one.
-pub async fn insert(tx: &mut Tx, provider: &ProviderRecord) -> Result<bool, StoreError> {
+/// Inserts a provider with the encrypted secret of its client. False if its issuer is registered already, in this tenant or
+/// in another one.
+pub async fn insert(
+    tx: &mut Tx,
+    provider: &ProviderRecord,
+    secret: Option<&[u8]>,
+) -> Result<bool, StoreError> {
     const SQL: &str = "INSERT INTO identity_providers (tenant_id, id, issuer_url, jwks_uri, \
-        audience, roles_claim, domain_claim, admin_domain_claim, roles_format, created_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING";
+        audience, roles_claim, domain_claim, admin_domain_claim, roles_format, created_at, sign_in, \
+        client_secret) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+        ON CONFLICT DO NOTHING";
     let claims = &provider.claim_config;
     let inserted = execute!(
         tx,
@@ -102,11 +108,51 @@ pub async fn insert(tx: &mut Tx, provider: &ProviderRecord) -> Result<bool, Stor
         &claims.admin_domain_claim,
         claims.roles_format.into_str(),
         provider.created_at.millis(),
+        provider.sign_in.as_ref().map(to_json),
+        secret,
     )?;
     if inserted > 0 {
         tx.audit(AuditAction::ProviderRegistered, provider.id);
     }
     Ok(inserted > 0)
+}
+
+/// Stores the members of a provider that may change.
+pub async fn update(tx: &mut Tx, provider: &ProviderRecord) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE identity_providers SET jwks_uri = $3, audience = $4, \
+        roles_claim = $5, domain_claim = $6, admin_domain_claim = $7, roles_format = $8, sign_in = $9 \
+        WHERE tenant_id = $1 AND id = $2";
+    let claims = &provider.claim_config;
+    execute!(
+        tx,
+        SQL,
+        &tx.tenant,
+        provider.id,
+        &provider.jwks_uri,
+        provider.audience.as_deref(),
+        &claims.roles_claim,
+        &claims.domain_claim,
+        &claims.admin_domain_claim,
+        claims.roles_format.into_str(),
+        provider.sign_in.as_ref().map(to_json),
+    )?;
+    tx.audit(AuditAction::ProviderUpdated, provider.id);
+    Ok(())
+}
+
+/// Stores the encrypted secret of the client of a provider, or removes it.
+pub async fn store_secret(tx: &mut Tx, id: Uuid, secret: Option<&[u8]>) -> Result<(), StoreError> {
+    const SQL: &str =
+        "UPDATE identity_providers SET client_secret = $3 WHERE tenant_id = $1 AND id = $2";
+    execute!(tx, SQL, &tx.tenant, id, secret)?;
+    Ok(())
+}
+
+/// Returns the encrypted secret of the client of a provider.
+pub async fn secret(tx: &mut Tx, id: Uuid) -> Result<Option<Vec<u8>>, StoreError> {
+    const SQL: &str = "SELECT client_secret FROM identity_providers \
+        WHERE tenant_id = $1 AND id = $2 AND client_secret IS NOT NULL";
+    Ok(fetch_optional!(tx, (Vec<u8>,), SQL, &tx.tenant, id)?.map(|(secret,)| secret))
 }
 
 /// Deletes the provider with this id. False if there is none.

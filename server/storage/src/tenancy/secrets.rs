@@ -20,9 +20,11 @@ pub struct SecretColumn {
 }
 
 /// Every column of encrypted values.
-pub const COLUMNS: [SecretColumn; 3] = [
+pub const COLUMNS: [SecretColumn; 5] = [
     SecretColumn { name: "webhooks.secret", batch: 100 },
     SecretColumn { name: "resolvers.secrets", batch: 100 },
+    SecretColumn { name: "identity_providers.client_secret", batch: 100 },
+    SecretColumn { name: "console_sessions.tokens", batch: 20 },
     // A request has up to 8 MiB.
     SecretColumn { name: "proposals.request", batch: 4 },
 ];

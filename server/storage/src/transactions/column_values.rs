@@ -10,6 +10,7 @@ use portcullis_model::proposal::ProposalState;
 use portcullis_model::provider::RolesFormat;
 use portcullis_model::resolver::{Manifest, ModuleRecord, SecretNames};
 use portcullis_model::rule::RuleOrigin;
+use portcullis_model::sign_in::SignIn;
 use portcullis_model::webhook::EventType;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -43,7 +44,7 @@ macro_rules! kept_in {
     )+};
 }
 
-kept_in!(Self, Some => bool, i32, i64, Option<i64>, String, Option<String>, Uuid);
+kept_in!(Self, Some => bool, i32, i64, Option<i64>, String, Option<String>, Uuid, Option<Uuid>, Vec<u8>);
 kept_in!(i64, |number| number.try_into().ok() => u64);
 kept_in!(i64, |millis| Some(Timestamp::from_millis(millis)) => Timestamp);
 kept_in!(Option<i64>, |millis| Some(millis.map(Timestamp::from_millis)) => Option<Timestamp>);
@@ -52,6 +53,7 @@ kept_in!(String, |text| ResourcePattern::parse(&text) => ResourcePattern);
 kept_in!(String, |text| RuleData::from_stored(text).ok() => RuleData);
 kept_in!(String, |text| RawValue::from_string(text).ok() => Box<RawValue>);
 kept_in!(String, |text| serde_json::from_str(&text).ok() => ModuleRecord, Manifest<SecretNames>, Value, Vec<String>);
+kept_in!(Option<String>, |text| text.map(|text| serde_json::from_str(&text)).transpose().ok() => Option<SignIn>);
 kept_in!(String, |text| {
     let names: Vec<String> = serde_json::from_str(&text).ok()?;
     names.iter().map(|name| name.parse().ok()).collect()

@@ -17,6 +17,7 @@ on_every_database!(
     nobody_changes_or_deletes_an_audit_record,
     tenants_see_their_own_records,
     refused_credentials_drive_out_no_record_of_the_operator,
+    sign_ins_drive_out_no_record_of_a_change,
     a_record_says_what_changed_and_where_it_is_from,
     a_call_names_records_whose_content_does_not_fit,
 );
@@ -245,6 +246,29 @@ async fn refused_credentials_drive_out_no_record_of_the_operator(database: TestD
     assert_eq!(pruned(0).await, expected);
     assert_eq!(pruned(0).await, expected, "nothing is left to delete");
     assert_eq!(pruned(2_001).await, expected[..4], "the age holds for each record");
+}
+
+async fn sign_ins_drive_out_no_record_of_a_change(database: TestDatabase) {
+    let store = database.open().await;
+    for (at, action) in [
+        (1_000, AuditAction::RuleCreated),
+        (2_000, AuditAction::ConsoleSignedIn),
+        (3_000, AuditAction::RuleDeleted),
+        (4_000, AuditAction::ConsoleSignedOut),
+        (5_000, AuditAction::ConsoleSignedIn),
+    ] {
+        changed(&store, "acme", at, action, &[Uuid::nil()]).await;
+    }
+    for (newest, expected) in [(3, &[5_000, 3_000, 1_000][..]), (2, &[3_000, 1_000]), (1, &[3_000])]
+    {
+        let mut tx = store.write_all().await.expect("begins");
+        let none = Timestamp::from_millis(0);
+        while prune(&mut tx, "acme", none, newest, 100).await.expect("works") > 0 {}
+        tx.commit().await.expect("commits");
+        let left = listed(&store, "acme", &AuditFilter::default(), Page::FIRST).await;
+        let left: Vec<_> = left.iter().map(|record| record.at.millis()).collect();
+        assert_eq!(left, expected);
+    }
 }
 
 async fn a_record_says_what_changed_and_where_it_is_from(database: TestDatabase) {

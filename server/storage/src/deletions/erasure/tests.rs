@@ -17,7 +17,7 @@ on_every_database!(
 );
 
 /// Statements that insert a row into each table: `$1` is the tenant, `$2` the id, `$3` some bytes.
-const ROWS: [(&str, &str); 34] = [
+const ROWS: [(&str, &str); 36] = [
     (
         "tenant_settings",
         "INSERT INTO tenant_settings (tenant_id, settings, updated_by, updated_at) \
@@ -88,6 +88,16 @@ const ROWS: [(&str, &str); 34] = [
         "identity_providers",
         "INSERT INTO identity_providers (tenant_id, id, issuer_url, jwks_uri, roles_claim, \
         domain_claim, admin_domain_claim, created_at) VALUES ($1, $2, $1, 'k', 'r', 'd', 'a', 0)",
+    ),
+    (
+        "console_sessions",
+        "INSERT INTO console_sessions (tenant_id, id, hash, subject, tokens, created_at, used_at, ends_at) \
+        VALUES ($1, $2, $3, 'a', $3, 0, 0, 0)",
+    ),
+    (
+        "console_links",
+        "INSERT INTO console_links (tenant_id, id, hash, subject, roles, created_at, expires_at) \
+        VALUES ($1, $2, $3, 'a', '[]', 0, 0)",
     ),
     (
         "service_keys",

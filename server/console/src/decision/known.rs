@@ -1,0 +1,90 @@
+//! What was known when a decision was made, and the ways to ask again.
+
+use askama::Template;
+use portcullis_model::decision::{DecisionRecord, HASHED};
+use serde_json::Value;
+
+use super::copies::{AsApi, Copy, Question, attributes_of};
+use crate::address::Address;
+
+#[derive(Template)]
+#[template(path = "decision_known.html")]
+pub(super) struct Known {
+    known: Vec<KnownAttribute>,
+    copies: [Copy; 3],
+    api: AsApi,
+}
+
+struct KnownAttribute {
+    attribute: String,
+    value: String,
+    source: String,
+}
+
+impl Known {
+    /// Returns what the rules read, and what was sent beside it.
+    pub(super) fn explained(
+        address: &Address,
+        record: &DecisionRecord,
+        attributes: &[Value],
+    ) -> Self {
+        let read = attributes.iter().map(|one| {
+            let text = |name: &str| one[name].as_str().unwrap_or_default().to_owned();
+            let value = match one.get("value") {
+                Some(value) => shown(value),
+                None if one.get("because").is_some() => text("because"),
+                None => text("words"),
+            };
+            let value = if value.is_empty() { "absent".to_owned() } else { value };
+            KnownAttribute { attribute: text("attribute"), value, source: text("source") }
+        });
+        let mut known: Vec<KnownAttribute> = read.collect();
+        for sent in sent(record) {
+            if !known.iter().any(|one| one.attribute == sent.attribute) {
+                known.push(sent);
+            }
+        }
+        Self::new(address, record, known)
+    }
+
+    /// Returns what was sent.
+    pub(super) fn sent(address: &Address, record: &DecisionRecord) -> Self {
+        Self::new(address, record, sent(record))
+    }
+
+    fn new(address: &Address, record: &DecisionRecord, mut known: Vec<KnownAttribute>) -> Self {
+        known.extend(record.dropped.iter().map(|name| KnownAttribute {
+            attribute: name.clone(),
+            value: "left out of the record".to_owned(),
+            source: "request".to_owned(),
+        }));
+        let copies = Question::of(record, &attributes_of(record)).copies(address);
+        let api = AsApi::get(address, "/api/v1/decisions/{id}", "");
+        let own = api.curl.replace("{id}", &record.id.to_string());
+        Self { known, copies, api: AsApi { curl: own, ..api } }
+    }
+}
+
+/// Returns the attributes of the request as the record has them.
+fn sent(record: &DecisionRecord) -> Vec<KnownAttribute> {
+    let attributes = attributes_of(record);
+    let kinds = attributes.as_object().into_iter().flatten();
+    let all = kinds.flat_map(|(kind, members)| {
+        let members = members.as_object().into_iter().flatten();
+        members.map(move |(name, value)| KnownAttribute {
+            attribute: format!("{kind}.{name}"),
+            value: shown(value),
+            source: "request".to_owned(),
+        })
+    });
+    all.collect()
+}
+
+/// Returns a value as a page shows it.
+pub(super) fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(members) if members.contains_key(HASHED) => "hashed in the record".to_owned(),
+        value => value.to_string(),
+    }
+}

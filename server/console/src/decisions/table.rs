@@ -1,0 +1,114 @@
+//! The table of decisions.
+
+use askama::Template;
+use portcullis_http::paging::Requested;
+use portcullis_model::decision::{DecisionRecord, DecisionSelection};
+use portcullis_model::page::Page;
+use portcullis_operations::decisions;
+use portcullis_runtime::error::OperationError;
+use url::form_urlencoded;
+use uuid::Uuid;
+
+use crate::decision::copies::AsApi;
+use crate::decision::rule_name::rule_name;
+use crate::times::ShownTime;
+use crate::visit::Visit;
+
+/// The rows of a page.
+const ROWS: i64 = 100;
+
+#[derive(Template)]
+#[template(path = "no_record.html")]
+pub(super) struct NoRecord {
+    pub(super) message: String,
+}
+
+#[derive(Template)]
+#[template(path = "decisions_table.html")]
+pub(super) struct Table {
+    rows: Vec<Row>,
+    next: Option<String>,
+    /// The replicas whose newest decisions are missing.
+    silent: usize,
+    /// A command that makes a decision.
+    example: String,
+    api: AsApi,
+}
+
+struct Row {
+    page: String,
+    time: ShownTime,
+    decision: &'static str,
+    word: &'static str,
+    subject: String,
+    action: String,
+    resource: String,
+    rule: String,
+    reason: String,
+    by_decision: String,
+    by_subject: String,
+    by_action: String,
+    by_resource: String,
+    by_rule: String,
+}
+
+impl Table {
+    /// Reads a page of the decisions.
+    ///
+    /// # Errors
+    /// The record cannot be read.
+    pub(super) async fn read(
+        visit: &Visit,
+        selection: DecisionSelection,
+        wanted: &Requested,
+    ) -> Result<Self, OperationError> {
+        let page = Page { after: *wanted.after(), limit: ROWS };
+        let found = decisions::list(&visit.app, &visit.caller, selection, page).await?;
+        let listed = found.into;
+        // A cursor is the record before the page.
+        let before = |rest: Uuid| Uuid::from_u128(rest.as_u128().saturating_add(1));
+        let last = listed.records.last().filter(|_| listed.more).map(|record| record.id);
+        let next = last.or(found.rest.map(before)).map(|last| {
+            let others = portcullis_http::query::query(&visit.uri);
+            let others = others.filter(|(name, value)| name != "cursor" && !value.is_empty());
+            let query = form_urlencoded::Serializer::new(String::new())
+                .extend_pairs(others)
+                .append_pair("cursor", &wanted.cursor(&last))
+                .finish();
+            format!("decisions?{query}")
+        });
+        let address = &visit.address;
+        let body = r#"{"subject": "ann", "action": "read", "resource": "document:read"}"#;
+        Ok(Self {
+            rows: listed.records.into_iter().map(row).collect(),
+            next,
+            silent: found.silent,
+            example: AsApi::post(address, "/api/v1/check", body).curl,
+            api: AsApi::get(address, "/api/v1/decisions", visit.uri.query().unwrap_or_default()),
+        })
+    }
+}
+
+fn row(record: DecisionRecord) -> Row {
+    let by = |name: &str, value: &str| {
+        let mut filter = form_urlencoded::Serializer::new(String::new());
+        format!("decisions?{}", filter.append_pair(name, value).finish())
+    };
+    let decision: &'static str = record.decision.into_str();
+    Row {
+        page: format!("decisions/{}", record.id),
+        time: ShownTime::of(record.time),
+        decision,
+        word: if decision == "allow" { "Allow" } else { "Deny" },
+        by_decision: by("decision", decision),
+        by_subject: by("subject", &record.subject),
+        by_action: by("action", &record.action),
+        by_resource: by("resource", &record.resource),
+        by_rule: by("rule", &record.rule),
+        rule: rule_name(&record.rule, &record.reason).to_owned(),
+        subject: record.subject,
+        action: record.action,
+        resource: record.resource,
+        reason: record.reason,
+    }
+}

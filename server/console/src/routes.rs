@@ -1,0 +1,59 @@
+//! The rows of the console.
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use http::header::LOCATION;
+use portcullis_http::error::ApiError;
+use portcullis_http::row::Row;
+use portcullis_runtime::app::App;
+
+use crate::address::{Address, NO_TENANT, location};
+use crate::assets;
+use crate::decisions::KNOWN as OF_DECISIONS;
+use crate::visit::{Visit, form, page, see_other};
+use crate::{decision, decisions, links, me, sessions, sign_in, sign_out, theme};
+
+/// Returns the rows of the console of `app`; none if it is off.
+pub fn rows(app: &App) -> Vec<Row> {
+    if app.console.is_some() { all() } else { Vec::new() }
+}
+
+/// Returns every row of the console.
+pub fn all() -> Vec<Row> {
+    vec![
+        Row::page("/console", None, sign_in::start),
+        Row::page("/console/-/sign-in", None, sign_in::begin_at_only),
+        Row::page("/console/-/callback", None, sign_in::callback),
+        Row::page("/console/-/link/{secret}", None, links::show),
+        Row::form("/console/-/link/{secret}", None, links::take),
+        Row::form("/console/-/back-channel-logout", None, sign_out::by_provider),
+        Row::form("/console/-/theme", None, theme::choose),
+        Row::page("/console/-/assets/{name}", None, assets::serve),
+        Row::page("/console/{t}", None, to_folder),
+        page("/console/{t}/", &[], first),
+        Row::page("/console/{t}/sign-in", None, sign_in::show),
+        Row::page("/console/{t}/sign-in/{provider}", None, sign_in::begin),
+        form("/console/{t}/sign-out", sign_out::by_person),
+        page("/console/{t}/decisions", OF_DECISIONS, decisions::page),
+        page("/console/{t}/decisions/live", OF_DECISIONS, decisions::follow),
+        page("/console/{t}/decisions/{id}", &[], decision::page),
+        page("/console/{t}/me", &["cursor"], me::page),
+        page("/console/{t}/sessions", &[], sessions::page),
+        form("/console/{t}/sessions/end", sessions::end),
+    ]
+}
+
+/// Leads to the folder of the tenant, in which links of its pages are relative.
+async fn to_folder(State(app): State<App>, Path(name): Path<String>) -> Response {
+    if name == NO_TENANT {
+        return ApiError::not_found("page").into_response();
+    }
+    let folder = Address::of(&app).folder(&name);
+    (StatusCode::PERMANENT_REDIRECT, [(LOCATION, location(&folder))]).into_response()
+}
+
+/// Leads to the first page of the person.
+async fn first(visit: Visit) -> Result<Response, ApiError> {
+    Ok(see_other(&visit.page("decisions")))
+}

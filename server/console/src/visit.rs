@@ -1,0 +1,232 @@
+//! A visit: a request of somebody with a session for a page. It is what a handler of a page gets.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Path, Request, State};
+use axum::response::{IntoResponse, Response};
+use futures_util::future::BoxFuture;
+use http::header::{ACCEPT, LOCATION};
+use http::request::Parts;
+use http::{HeaderMap, Method, StatusCode, Uri};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use portcullis_auth::CheckCaller;
+use portcullis_http::error::ApiError;
+use portcullis_http::form_body::FormBody;
+use portcullis_http::live_credential::LiveCredential;
+use portcullis_http::query::fault_of;
+use portcullis_http::request_context::RequestContext;
+use portcullis_http::row::Row;
+use portcullis_http::session_caller::{admit, refuse_if_full, sent_with};
+use portcullis_limits::{Class, RequestPlace};
+use portcullis_model::audit::Origin;
+use portcullis_operations::sessions::live::{Session, find, tenants_of};
+use portcullis_operations::sessions::providers::{ConsoleTenant, tenant_of};
+use portcullis_operations::sessions::{SessionProof, origin};
+use portcullis_runtime::app::App;
+
+use crate::address::{Address, NO_TENANT, location};
+use crate::cookies::Cookies;
+use crate::forms;
+use crate::frame::{Frame, Signed};
+use crate::problem;
+
+/// A request of somebody with a session.
+pub(crate) struct Visit {
+    pub(crate) app: App,
+    pub(crate) address: Address,
+    pub(crate) tenant: ConsoleTenant,
+    pub(crate) session: Session,
+    pub(crate) proof: SessionProof,
+    /// The person, as use cases take it.
+    pub(crate) caller: CheckCaller,
+    pub(crate) uri: Uri,
+    pub(crate) path: HashMap<String, String>,
+    /// The fields of a form; none without one.
+    pub(crate) form: FormBody,
+    pub(crate) frame: Frame,
+    pub(crate) is_manager: bool,
+    pub(crate) context: RequestContext,
+    _place: RequestPlace,
+}
+
+impl Visit {
+    /// Returns what the path has as `name`.
+    pub(crate) fn segment(&self, name: &str) -> &str {
+        self.path.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Returns the path of a page of the tenant.
+    pub(crate) fn page(&self, page: &str) -> String {
+        format!("{}{page}", self.address.folder(&self.tenant.name))
+    }
+
+    /// Returns the author of what the person does.
+    pub(crate) fn origin(&self) -> Origin {
+        sent_with(origin(&self.session.record.subject), &self.context)
+    }
+
+    /// Returns the credential of an answer that goes on.
+    pub(crate) fn credential(&self) -> LiveCredential {
+        LiveCredential::of_session(&self.app, self.proof.clone())
+    }
+
+    /// Sends the browser to a page of the tenant, which shows `word` in its status.
+    pub(crate) fn done(&self, page: &str, word: &'static str) -> Response {
+        let mut answer = see_other(&self.page(page));
+        Cookies::of(&self.address).set_word(answer.headers_mut(), word);
+        answer
+    }
+}
+
+/// Returns a 303 to `to`.
+pub(crate) fn see_other(to: &str) -> Response {
+    (StatusCode::SEE_OTHER, [(LOCATION, location(to))]).into_response()
+}
+
+/// Returns the row of a page that `handler` answers. `known` are the parameters of its query.
+pub(crate) fn page<F, Fut>(path: &'static str, known: &'static [&'static str], handler: F) -> Row
+where
+    F: Fn(Visit) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
+{
+    Row::page(path, Some(Class::Management), handled(known, handler))
+}
+
+/// Returns the row of a form that `handler` answers.
+pub(crate) fn form<F, Fut>(path: &'static str, handler: F) -> Row
+where
+    F: Fn(Visit) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
+{
+    Row::form(path, Some(Class::Management), handled(&[], handler))
+}
+
+/// Returns a function of axum that makes the visit, and shows what fails in the frame.
+fn handled<F, Fut>(
+    known: &'static [&'static str],
+    handler: F,
+) -> impl Fn(State<App>, Request) -> BoxFuture<'static, Response> + Clone + Send + Sync + 'static
+where
+    F: Fn(Visit) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
+{
+    move |State(app): State<App>, request: Request| -> BoxFuture<'static, Response> {
+        let handler = handler.clone();
+        Box::pin(async move {
+            let visit = match arrive(app, request, known).await {
+                Ok(visit) => visit,
+                Err(answer) => return *answer,
+            };
+            let (frame, context) = (visit.frame.clone(), visit.context.clone());
+            match handler(visit).await {
+                Ok(answer) => frame.finish(answer),
+                Err(error) => problem::page(&frame, &context, &error),
+            }
+        })
+    }
+}
+
+/// Makes the visit of a request. The error is the answer: a way to sign in, or a page that says what is wrong.
+async fn arrive(app: App, request: Request, known: &[&str]) -> Result<Visit, Box<Response>> {
+    let (mut parts, body) = request.into_parts();
+    let address = Address::of(&app);
+    let context = RequestContext::find(&parts.extensions).cloned();
+    let context = context.map_err(|error| Box::new(error.into_response()))?;
+    let path = Path::<HashMap<String, String>>::from_request_parts(&mut parts, &()).await;
+    let path = path.map(|Path(path)| path).unwrap_or_default();
+    let stranger = Frame::stranger(&app, &address, &parts.headers);
+    let show = |error: &ApiError| Box::new(problem::page(&stranger, &context, error));
+    let name = path.get("t").map(String::as_str).unwrap_or_default();
+    if name == NO_TENANT {
+        return Err(show(&ApiError::not_found("page")));
+    }
+    refuse_if_full(&app, &context).map_err(|error| show(&error))?;
+    let tenant = tenant_of(&app, name).await.map_err(|error| show(&error.into()))?;
+    let found = match &tenant {
+        Some(tenant) => session_of(&app, &address, &parts.headers, tenant).await,
+        None => Ok(None),
+    };
+    let found = found.map_err(|error| show(&error))?;
+    let (Some(tenant), Some((proof, session))) = (tenant, found) else {
+        return Err(Box::new(sign_in_first(&parts, &address, name)));
+    };
+    let is_manager = session.holder.must_manage(None, &app.manager_roles).is_ok();
+    let others = other_tenants(&app, &address, &parts.headers, &tenant).await;
+    let others = others.map_err(|error| show(&error))?;
+    let signed = Signed::new(&app, (&tenant, others), &session, &proof, is_manager);
+    let frame = Frame::signed(&app, &address, &parts.headers, &parts.uri, signed);
+    let show = |error: &ApiError| Box::new(problem::page(&frame, &context, error));
+    let person = (&*tenant.id, &*session.record.subject);
+    let admitted = admit(&app, &context, &parts.method, person).await;
+    let place = admitted.map_err(|error| show(&error))?;
+    let known: Vec<String> = known.iter().map(|name| (*name).to_owned()).collect();
+    if let Some(fault) = fault_of(&parts.uri, &known) {
+        return Err(show(&ApiError::bad_request(fault)));
+    }
+    let (uri, method, headers) = (parts.uri.clone(), parts.method.clone(), parts.headers.clone());
+    let mut form = FormBody::default();
+    if method == Method::POST {
+        let read = FormBody::read(Request::from_parts(parts, body)).await;
+        form = read.map_err(|error| show(&error))?;
+        if !forms::is_own(&app, &address, &headers, &form, proof.hash()) {
+            return Err(show(&problem::foreign_form()));
+        }
+    }
+    Ok(Visit {
+        caller: CheckCaller::Member(Arc::clone(&session.holder)),
+        app,
+        address,
+        tenant,
+        session,
+        proof,
+        uri,
+        path,
+        form,
+        frame,
+        is_manager,
+        context,
+        _place: place,
+    })
+}
+
+/// Returns the session that the browser has for `tenant`.
+async fn session_of(
+    app: &App,
+    address: &Address,
+    headers: &HeaderMap,
+    tenant: &ConsoleTenant,
+) -> Result<Option<(SessionProof, Session)>, ApiError> {
+    let Some(value) = Cookies::of(address).session(headers, &tenant.id) else { return Ok(None) };
+    let proof = SessionProof::new(&tenant.id, value);
+    let session = find(app, &proof).await?;
+    Ok(session.map(|session| (proof, session)))
+}
+
+/// Returns the other tenants in which the browser has a session.
+async fn other_tenants(
+    app: &App,
+    address: &Address,
+    headers: &HeaderMap,
+    tenant: &ConsoleTenant,
+) -> Result<Vec<ConsoleTenant>, ApiError> {
+    let values = Cookies::of(address).other_sessions(headers, &tenant.id);
+    if values.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(tenants_of(app, &values).await?)
+}
+
+/// Answers a request without a session: a page leads to the sign-in, and comes back from there.
+fn sign_in_first(parts: &Parts, address: &Address, tenant: &str) -> Response {
+    let accept = parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    let accept = accept.unwrap_or_default();
+    let is_for_script = accept.contains("application/json") || accept.contains("text/event-stream");
+    if !parts.method.is_safe() || is_for_script {
+        return ApiError::NoCredential.into_response();
+    }
+    let wanted = parts.uri.path_and_query().map_or("/", |wanted| wanted.as_str());
+    let wanted = address.path(wanted);
+    let to = utf8_percent_encode(&wanted, NON_ALPHANUMERIC);
+    see_other(&format!("{}sign-in?to={to}", address.folder(tenant)))
+}

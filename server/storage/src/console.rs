@@ -1,0 +1,4 @@
+//! The sessions of the console, and the links that begin one.
+
+pub mod session_links;
+pub mod sessions;

@@ -1,0 +1,89 @@
+//! The console: sign-in, sessions, headers and pages, as a browser meets them.
+
+pub(crate) mod browser;
+mod decisions;
+mod defences;
+mod links;
+mod pages;
+mod providers;
+mod sign_in;
+mod tokens;
+
+use std::sync::Arc;
+
+use crate::setup;
+use crate::support::{Provider, Server, Settings, Tenant};
+use browser::Browser;
+
+/// A server that records decisions, with a tenant.
+struct Console {
+    server: Arc<Server>,
+    settings: Settings,
+    tenant: Tenant<'static>,
+}
+
+impl Console {
+    #[track_caller]
+    fn start() -> Self {
+        Self::with(Self::settings())
+    }
+
+    fn settings() -> Settings {
+        Settings::new(Provider::shared()).recording()
+    }
+
+    #[track_caller]
+    fn with(settings: Settings) -> Self {
+        let server = Arc::new(settings.start());
+        Self::on(server, settings, "ward")
+    }
+
+    /// Another tenant of the server of `console`.
+    #[track_caller]
+    fn of(console: &Self, name: &str) -> Self {
+        Self::on(Arc::clone(&console.server), console.settings.clone(), name)
+    }
+
+    #[track_caller]
+    fn on(server: Arc<Server>, settings: Settings, name: &str) -> Self {
+        let tenant = Tenant::with_provider(&server, Provider::shared(), name);
+        // In `selfhost` mode the first write makes the tenant.
+        tenant.resource("chart:read");
+        Self { server, settings, tenant }
+    }
+
+    /// The name of the tenant in URLs.
+    fn name(&self) -> String {
+        if setup::is_saas() { format!("the-{}", self.tenant.name) } else { self.tenant.id.clone() }
+    }
+
+    /// The path of a page of the tenant.
+    fn page(&self, page: &str) -> String {
+        format!("/console/{}/{page}", self.name())
+    }
+
+    /// The path of a new link.
+    #[track_caller]
+    fn link(&self, subject: &str, roles: &[&str]) -> String {
+        let name = self.name();
+        let roles = roles.join(",");
+        let mut arguments = vec!["console", "link", "--tenant", &name, "--as", subject];
+        if !roles.is_empty() {
+            arguments.extend(["--roles", &roles]);
+        }
+        let printed = self.settings.run(&arguments);
+        assert_eq!(printed.code, Some(0), "{}", printed.err);
+        let url = printed.out.trim().to_owned();
+        url.strip_prefix("https://authz.example").expect("PUBLIC_URL").to_owned()
+    }
+
+    /// A browser in which somebody is signed in.
+    #[track_caller]
+    fn signed_in(&self, subject: &str, roles: &[&str]) -> Browser {
+        let mut browser = Browser::new(self.server.address);
+        let link = self.link(subject, roles);
+        let page = browser.get(&link).is(200);
+        browser.post(&link, &page, &[]).is(303);
+        browser
+    }
+}

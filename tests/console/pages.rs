@@ -1,0 +1,142 @@
+//! The wall between tenants and people, for each page: every row of the console, with every kind of visitor.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::Console;
+use super::browser::{Browser, form, location};
+use crate::support::{NO_ID, Request, Tenant, eventually};
+
+/// The visitors for whom a page is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    /// Everybody. What such a page refuses has tests of its own.
+    Open,
+    /// Whoever is signed in.
+    Person,
+}
+
+/// Each row of the console, its visitors, and the status of a good request.
+const PAGES: [(&str, Access, u16); 19] = [
+    ("GET /console", Access::Open, 200),
+    ("GET /console/-/sign-in", Access::Open, 404),
+    ("GET /console/-/callback", Access::Open, 400),
+    ("GET /console/-/link/{secret}", Access::Open, 410),
+    ("POST /console/-/link/{secret}", Access::Open, 403),
+    ("POST /console/-/back-channel-logout", Access::Open, 400),
+    ("POST /console/-/theme", Access::Open, 403),
+    ("GET /console/-/assets/{name}", Access::Open, 404),
+    ("GET /console/{t}", Access::Open, 308),
+    ("GET /console/{t}/", Access::Person, 303),
+    ("GET /console/{t}/sign-in", Access::Open, 200),
+    ("GET /console/{t}/sign-in/{provider}", Access::Open, 404),
+    ("POST /console/{t}/sign-out", Access::Person, 200),
+    ("GET /console/{t}/decisions", Access::Person, 200),
+    ("GET /console/{t}/decisions/live", Access::Person, 200),
+    ("GET /console/{t}/decisions/{id}", Access::Person, 200),
+    ("GET /console/{t}/me", Access::Person, 200),
+    ("GET /console/{t}/sessions", Access::Person, 200),
+    ("POST /console/{t}/sessions/end", Access::Person, 303),
+];
+
+/// A recorded decision about `ines` in a tenant.
+#[track_caller]
+fn decision(tenant: &Tenant<'_>) -> String {
+    let check = json!({"subject": "ines", "resource": "chart:read", "action": "read"});
+    let reply = tenant.check(&check).is(200);
+    let id = reply.header("x-decision-id").expect("it is recorded").to_owned();
+    let route = format!("/api/v1/decisions/{id}");
+    eventually("the record is on disk", || tenant.get(&route).status == 200);
+    id
+}
+
+/// The request of a row in the tenant of `console`, about the record `id`.
+fn request(route: &str, console: &Console, id: &str) -> Request {
+    let route = route.replace("{t}", &console.name()).replace("{id}", id);
+    let route = ["{secret}", "{name}", "{provider}"]
+        .iter()
+        .fold(route, |route, name| route.replace(name, "unknown"));
+    match route.strip_prefix("POST ") {
+        Some(path) => form(path, &[]),
+        None => Request::new(route),
+    }
+}
+
+#[test]
+fn the_table_has_every_row() {
+    let rows = portcullis_console::all();
+    let rows = rows.iter().map(|row| {
+        let method = row.kind.method().expect("a page has one method");
+        format!("{method} {}", row.path)
+    });
+    let known: BTreeSet<_> = PAGES.iter().map(|(route, ..)| (*route).to_owned()).collect();
+    assert_eq!(rows.collect::<BTreeSet<_>>(), known);
+}
+
+#[test]
+fn each_page_is_for_those_who_are_signed_in_to_its_tenant() {
+    let console = Console::start();
+    let other = Console::of(&console, "other");
+    let (own, foreign) = (decision(&console.tenant), decision(&other.tenant));
+    let of_other = other.signed_in("ines", &["admin"]);
+    let (_, value) = of_other.session().expect("a session");
+    let token = console.tenant.token("boss", &["admin"]);
+    for (route, access, status) in PAGES {
+        let refused = if route.starts_with("GET") { 303 } else { 401 };
+        let stranger = Browser::new(console.server.address);
+        if access == Access::Open {
+            stranger.clone().send(request(route, &console, &own)).is(status);
+            continue;
+        }
+        // A stranger, a session of another tenant under both names, and a credential of the API.
+        let mut mine = console.signed_in("ines", &["admin"]);
+        let (name, _) = mine.session().expect("a session");
+        let mut moved = stranger.clone();
+        moved.cookies.insert(name.clone(), value.clone());
+        let with_token = request(route, &console, &own).token(&token);
+        for (mut visitor, request) in [
+            (stranger.clone(), request(route, &console, &own)),
+            (of_other.clone(), request(route, &console, &own)),
+            (moved, request(route, &console, &own)),
+            (stranger, with_token),
+        ] {
+            let reply = visitor.send(request);
+            assert_eq!(reply.status, refused, "{route}: {}", reply.text);
+            if refused == 303 {
+                assert!(location(&reply).contains("/sign-in?to="), "{route}");
+            }
+        }
+        if route.starts_with("POST") {
+            mine.send(request(route, &console, &own)).is(403);
+        } else if !route.ends_with("/live") {
+            mine.send(request(route, &console, &own)).is(status);
+        }
+        if route.contains("{id}") {
+            for unknown in [&*foreign, NO_ID, "no-id"] {
+                mine.send(request(route, &console, unknown)).is(404);
+            }
+        }
+    }
+}
+
+#[test]
+fn tenants_in_two_tabs_do_not_mix() {
+    let console = Console::start();
+    let other = Console::of(&console, "other");
+    let mut browser = console.signed_in("ines", &["admin"]);
+    let second = other.signed_in("olga", &["auditor"]);
+    browser.cookies.extend(second.cookies);
+    for (here, there, subject) in [(&console, &other, "ines"), (&other, &console, "olga")] {
+        let page = browser.get(&here.page("me")).is(200);
+        assert!(page.text.contains(&format!("<strong>{subject}</strong>")), "{}", page.text);
+        let link = format!("<a href=\"{}\">{}</a>", there.page(""), there.name());
+        assert!(page.text.contains(&link), "{link}: {}", page.text);
+        assert!(!page.text.contains(&format!("<a href=\"{}\">{}</a>", here.page(""), here.name())));
+    }
+    let page = browser.get(&console.page("sessions")).is(200);
+    browser.post(&console.page("sign-out"), &page, &[]).is(200);
+    browser.get(&console.page("me")).is(303);
+    let left = browser.get(&other.page("me")).is(200);
+    assert!(!left.text.contains(&console.page("")), "{}", left.text);
+}
