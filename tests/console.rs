@@ -1,18 +1,24 @@
 //! The console: sign-in, sessions, headers and pages, as a browser meets them.
 
+mod access;
+mod ask;
 pub(crate) mod browser;
+mod changes;
 mod decisions;
 mod defences;
 mod links;
 mod pages;
+mod policies;
 mod providers;
 mod sign_in;
 mod tokens;
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::setup;
-use crate::support::{Provider, Server, Settings, Tenant};
+use crate::support::{Provider, Server, Settings, Tenant, eventually};
 use browser::Browser;
 
 /// A server that records decisions, with a tenant.
@@ -75,6 +81,16 @@ impl Console {
         assert_eq!(printed.code, Some(0), "{}", printed.err);
         let url = printed.out.trim().to_owned();
         url.strip_prefix("https://authz.example").expect("PUBLIC_URL").to_owned()
+    }
+
+    /// Sends a check, and gives the id of its decision when it is on disk.
+    #[track_caller]
+    fn recorded(&self, check: &Value) -> String {
+        let reply = self.tenant.check(check).is(200);
+        let id = reply.header("x-decision-id").expect("it is recorded").to_owned();
+        let route = format!("/api/v1/decisions/{id}");
+        eventually("the record is on disk", || self.tenant.get(&route).status == 200);
+        id
     }
 
     /// A browser in which somebody is signed in.

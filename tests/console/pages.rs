@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Console;
 use super::browser::{Browser, form, location};
-use crate::support::{NO_ID, Request, Tenant, eventually};
+use crate::support::tenant::always;
+use crate::support::{NO_ID, Request};
 
 /// The visitors for whom a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,10 +16,12 @@ enum Access {
     Open,
     /// Whoever is signed in.
     Person,
+    /// Whoever is signed in and manages the tenant.
+    Manager,
 }
 
 /// Each row of the console, its visitors, and the status of a good request.
-const PAGES: [(&str, Access, u16); 19] = [
+const PAGES: [(&str, Access, u16); 42] = [
     ("GET /console", Access::Open, 200),
     ("GET /console/-/sign-in", Access::Open, 404),
     ("GET /console/-/callback", Access::Open, 400),
@@ -35,25 +38,72 @@ const PAGES: [(&str, Access, u16); 19] = [
     ("GET /console/{t}/decisions", Access::Person, 200),
     ("GET /console/{t}/decisions/live", Access::Person, 200),
     ("GET /console/{t}/decisions/{id}", Access::Person, 200),
+    ("GET /console/{t}/ask", Access::Manager, 200),
+    ("GET /console/{t}/access", Access::Manager, 200),
+    ("GET /console/{t}/access.csv", Access::Manager, 400),
+    ("GET /console/{t}/access/cell", Access::Manager, 400),
+    ("GET /console/{t}/access/who", Access::Manager, 200),
+    ("GET /console/{t}/access/who.csv", Access::Manager, 400),
+    ("GET /console/{t}/access/what", Access::Manager, 200),
+    ("GET /console/{t}/access/what.csv", Access::Manager, 400),
+    ("GET /console/{t}/policies", Access::Manager, 200),
+    ("GET /console/{t}/policies/{id}", Access::Manager, 200),
+    ("GET /console/{t}/rules", Access::Manager, 200),
+    ("GET /console/{t}/resources", Access::Manager, 200),
+    ("GET /console/{t}/types", Access::Manager, 200),
+    ("GET /console/{t}/conditions", Access::Manager, 200),
+    ("GET /console/{t}/changes", Access::Manager, 200),
+    ("GET /console/{t}/changes/{n}", Access::Manager, 200),
+    ("GET /console/{t}/changes/{a}/diff/{b}", Access::Manager, 200),
+    ("GET /console/{t}/changes/{n}/restore", Access::Manager, 200),
+    ("POST /console/{t}/changes/{n}/restore/restore", Access::Manager, 303),
+    ("GET /console/{t}/proposals", Access::Manager, 200),
+    ("GET /console/{t}/proposals/{id}", Access::Manager, 200),
+    ("POST /console/{t}/proposals/{id}/approve", Access::Manager, 303),
+    ("POST /console/{t}/proposals/{id}/reject", Access::Manager, 303),
     ("GET /console/{t}/me", Access::Person, 200),
     ("GET /console/{t}/sessions", Access::Person, 200),
     ("POST /console/{t}/sessions/end", Access::Person, 303),
 ];
 
-/// A recorded decision about `ines` in a tenant.
-#[track_caller]
-fn decision(tenant: &Tenant<'_>) -> String {
-    let check = json!({"subject": "ines", "resource": "chart:read", "action": "read"});
-    let reply = tenant.check(&check).is(200);
-    let id = reply.header("x-decision-id").expect("it is recorded").to_owned();
-    let route = format!("/api/v1/decisions/{id}");
-    eventually("the record is on disk", || tenant.get(&route).status == 200);
-    id
+/// The records of a tenant that paths name.
+struct Records {
+    decision: String,
+    policy: String,
+    proposal: String,
+}
+
+impl Records {
+    #[track_caller]
+    fn of(console: &Console) -> Self {
+        let tenant = &console.tenant;
+        let check = json!({"subject": "ines", "resource": "chart:read", "action": "read"});
+        let decision = console.recorded(&check);
+        let policy = tenant.policy("own", "chart:read", "deny", 1, &always());
+        let apply = |bundle: Value| {
+            let body = json!({"owner": "test", "prune": false, "bundle": bundle});
+            tenant.manage("POST /api/v1/apply", &body).json()
+        };
+        apply(json!({"settings": {"gates": {"approval": true}}}));
+        let proposed = apply(json!({"settings": {"gates": {"approval": false}}}));
+        let proposal = proposed["proposal"]["id"].as_str().expect("a proposal").to_owned();
+        Self { decision, policy, proposal }
+    }
+
+    /// The record of the kind that a route names.
+    fn id(&self, route: &str) -> &str {
+        match route {
+            route if route.contains("/policies/") => &self.policy,
+            route if route.contains("/proposals/") => &self.proposal,
+            _ => &self.decision,
+        }
+    }
 }
 
 /// The request of a row in the tenant of `console`, about the record `id`.
 fn request(route: &str, console: &Console, id: &str) -> Request {
     let route = route.replace("{t}", &console.name()).replace("{id}", id);
+    let route = ["{n}", "{a}", "{b}"].iter().fold(route, |route, name| route.replace(name, "1"));
     let route = ["{secret}", "{name}", "{provider}"]
         .iter()
         .fold(route, |route, name| route.replace(name, "unknown"));
@@ -78,15 +128,16 @@ fn the_table_has_every_row() {
 fn each_page_is_for_those_who_are_signed_in_to_its_tenant() {
     let console = Console::start();
     let other = Console::of(&console, "other");
-    let (own, foreign) = (decision(&console.tenant), decision(&other.tenant));
+    let (records, of_others) = (Records::of(&console), Records::of(&other));
     let of_other = other.signed_in("ines", &["admin"]);
     let (_, value) = of_other.session().expect("a session");
     let token = console.tenant.token("boss", &["admin"]);
     for (route, access, status) in PAGES {
+        let (own, foreign) = (records.id(route), of_others.id(route));
         let refused = if route.starts_with("GET") { 303 } else { 401 };
         let stranger = Browser::new(console.server.address);
         if access == Access::Open {
-            stranger.clone().send(request(route, &console, &own)).is(status);
+            stranger.clone().send(request(route, &console, own)).is(status);
             continue;
         }
         // A stranger, a session of another tenant under both names, and a credential of the API.
@@ -94,11 +145,11 @@ fn each_page_is_for_those_who_are_signed_in_to_its_tenant() {
         let (name, _) = mine.session().expect("a session");
         let mut moved = stranger.clone();
         moved.cookies.insert(name.clone(), value.clone());
-        let with_token = request(route, &console, &own).token(&token);
+        let with_token = request(route, &console, own).token(&token);
         for (mut visitor, request) in [
-            (stranger.clone(), request(route, &console, &own)),
-            (of_other.clone(), request(route, &console, &own)),
-            (moved, request(route, &console, &own)),
+            (stranger.clone(), request(route, &console, own)),
+            (of_other.clone(), request(route, &console, own)),
+            (moved, request(route, &console, own)),
             (stranger, with_token),
         ] {
             let reply = visitor.send(request);
@@ -108,12 +159,16 @@ fn each_page_is_for_those_who_are_signed_in_to_its_tenant() {
             }
         }
         if route.starts_with("POST") {
-            mine.send(request(route, &console, &own)).is(403);
+            mine.send(request(route, &console, own)).is(403);
         } else if !route.ends_with("/live") {
-            mine.send(request(route, &console, &own)).is(status);
+            mine.send(request(route, &console, own)).is(status);
         }
-        if route.contains("{id}") {
-            for unknown in [&*foreign, NO_ID, "no-id"] {
+        if access == Access::Manager {
+            let mut member = console.signed_in("bob", &["auditor"]);
+            member.send(request(route, &console, own)).is(403);
+        }
+        if route.contains("{id}") && route.starts_with("GET") {
+            for unknown in [foreign, NO_ID, "no-id"] {
                 mine.send(request(route, &console, unknown)).is(404);
             }
         }

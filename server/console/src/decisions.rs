@@ -1,8 +1,8 @@
 //! The page of recorded decisions.
 
-mod figure;
+pub(crate) mod figure;
 mod filter;
-mod table;
+pub(crate) mod table;
 
 use axum::response::Response;
 use futures_util::stream;

@@ -63,6 +63,9 @@ impl Signed {
     }
 }
 
+/// A page of the navigation: its path, its name, and the first parts of the paths below it.
+type NavPage = (&'static str, &'static str, &'static [&'static str]);
+
 /// A link of the navigation.
 struct NavLink {
     path: &'static str,
@@ -98,8 +101,24 @@ struct Top<'f> {
 }
 
 /// The words that a page may leave for the next one.
-pub(crate) const WORDS: [(&str, &str); 2] =
-    [("ended", "The session has ended."), ("signed-in", "You are signed in.")];
+pub(crate) const WORDS: [(&str, &str); 6] = [
+    ("approved", "The proposal is approved, and applied."),
+    ("ended", "The session has ended."),
+    ("proposed", "The change waits for a second manager."),
+    ("rejected", "The proposal is rejected."),
+    ("restored", "The revision is restored."),
+    ("signed-in", "You are signed in."),
+];
+/// The pages of the navigation, each with the first parts of the paths below it.
+const OF_MANAGERS: [NavPage; 5] = [
+    ("decisions", "Decisions", &["decisions"]),
+    ("ask", "Ask", &["ask"]),
+    ("access", "Access", &["access"]),
+    ("policies", "Policies", &["policies", "rules", "resources", "types", "conditions"]),
+    ("changes", "Changes", &["changes", "proposals"]),
+];
+const OF_MEMBERS: [NavPage; 2] =
+    [("me", "My access", &["me"]), ("decisions", "Decisions", &["decisions"])];
 /// The themes, with the names of their buttons.
 pub(crate) const THEMES: [(&str, &str); 3] =
     [("light", "Light"), ("dark", "Dark"), ("system", "System")];
@@ -163,15 +182,12 @@ impl Frame {
 
     fn nav(&self) -> Vec<NavLink> {
         let Some(signed) = &self.signed else { return Vec::new() };
-        let links: &[(&str, &str)] = match signed.is_manager {
-            true => &[("decisions", "Decisions")],
-            false => &[("me", "My access"), ("decisions", "Decisions")],
-        };
+        let links: &[NavPage] = if signed.is_manager { &OF_MANAGERS } else { &OF_MEMBERS };
         let current = self.page.split('/').next().unwrap_or_default();
-        let link = |(path, name): &(&'static str, &'static str)| NavLink {
+        let link = |(path, name, below): &NavPage| NavLink {
             path,
             name,
-            is_current: *path == current,
+            is_current: below.contains(&current),
         };
         links.iter().map(link).collect()
     }

@@ -11,8 +11,14 @@ use portcullis_runtime::app::App;
 use crate::address::{Address, NO_TENANT, location};
 use crate::assets;
 use crate::decisions::KNOWN as OF_DECISIONS;
-use crate::visit::{Visit, form, page, see_other};
-use crate::{decision, decisions, links, me, sessions, sign_in, sign_out, theme};
+use crate::visit::{Visit, form, managed_form, managed_page, page, see_other};
+use crate::{
+    access, ask, changes, decision, decisions, links, lists, me, policies, policy, proposals,
+    sessions, sign_in, sign_out, theme,
+};
+
+/// The parameter of a list without a filter.
+const OF_LIST: &[&str] = &["cursor"];
 
 /// Returns the rows of the console of `app`; none if it is off.
 pub fn rows(app: &App) -> Vec<Row> {
@@ -38,7 +44,30 @@ pub fn all() -> Vec<Row> {
         page("/console/{t}/decisions", OF_DECISIONS, decisions::page),
         page("/console/{t}/decisions/live", OF_DECISIONS, decisions::follow),
         page("/console/{t}/decisions/{id}", &[], decision::page),
-        page("/console/{t}/me", &["cursor"], me::page),
+        managed_page("/console/{t}/ask", ask::KNOWN, ask::page),
+        managed_page("/console/{t}/access", access::KNOWN, access::page),
+        managed_page("/console/{t}/access.csv", access::KNOWN_OF_CSV, access::csv),
+        managed_page("/console/{t}/access/cell", access::cell::KNOWN, access::cell::page),
+        managed_page("/console/{t}/access/who", access::who::KNOWN, access::who::page),
+        managed_page("/console/{t}/access/who.csv", access::who::KNOWN_OF_CSV, access::who::csv),
+        managed_page("/console/{t}/access/what", access::what::KNOWN, access::what::page),
+        managed_page("/console/{t}/access/what.csv", access::what::KNOWN_OF_CSV, access::what::csv),
+        managed_page("/console/{t}/policies", policies::KNOWN, policies::page),
+        managed_page("/console/{t}/policies/{id}", &[], policy::page),
+        managed_page("/console/{t}/rules", OF_LIST, lists::of_rules),
+        managed_page("/console/{t}/resources", OF_LIST, lists::of_resources),
+        managed_page("/console/{t}/types", OF_LIST, lists::of_types),
+        managed_page("/console/{t}/conditions", OF_LIST, lists::of_conditions),
+        managed_page("/console/{t}/changes", OF_LIST, changes::page),
+        managed_page("/console/{t}/changes/{n}", OF_LIST, changes::diff::one),
+        managed_page("/console/{t}/changes/{a}/diff/{b}", OF_LIST, changes::diff::two),
+        managed_page("/console/{t}/changes/{n}/restore", &[], changes::restore::page),
+        managed_form("/console/{t}/changes/{n}/restore/restore", changes::restore::restore),
+        managed_page("/console/{t}/proposals", OF_LIST, proposals::page),
+        managed_page("/console/{t}/proposals/{id}", &[], proposals::one),
+        managed_form("/console/{t}/proposals/{id}/approve", proposals::approve),
+        managed_form("/console/{t}/proposals/{id}/reject", proposals::reject),
+        page("/console/{t}/me", OF_LIST, me::page),
         page("/console/{t}/sessions", &[], sessions::page),
         form("/console/{t}/sessions/end", sessions::end),
     ]

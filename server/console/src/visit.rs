@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Path, Request, State};
 use axum::response::{IntoResponse, Response};
-use futures_util::future::BoxFuture;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
 use http::header::{ACCEPT, LOCATION};
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Uri};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use portcullis_auth::CheckCaller;
+use portcullis_auth::{CheckCaller, Manager};
 use portcullis_http::error::ApiError;
 use portcullis_http::form_body::FormBody;
 use portcullis_http::live_credential::LiveCredential;
-use portcullis_http::query::fault_of;
+use portcullis_http::query::{fault_of, query};
 use portcullis_http::request_context::RequestContext;
 use portcullis_http::row::Row;
 use portcullis_http::session_caller::{admit, refuse_if_full, sent_with};
@@ -54,6 +55,27 @@ impl Visit {
     /// Returns what the path has as `name`.
     pub(crate) fn segment(&self, name: &str) -> &str {
         self.path.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Returns the parameter `name` of the query; empty without one.
+    pub(crate) fn parameter(&self, name: &str) -> String {
+        let found = query(&self.uri).find(|(own, _)| own == name);
+        found.map(|(_, value)| value.into_owned()).unwrap_or_default()
+    }
+
+    /// Returns the person, as use cases of decisions take it for another thread.
+    pub(crate) fn asker(&self) -> CheckCaller {
+        CheckCaller::Member(Arc::clone(&self.session.holder))
+    }
+
+    /// Returns the person as a manager of the tenant.
+    ///
+    /// # Errors
+    /// The person does not manage it.
+    pub(crate) fn manager(&self) -> Result<Manager, ApiError> {
+        let manager = self.session.holder.to_manager(None, &self.app.manager_roles)?.in_session();
+        let RequestContext { address, id, deadline, .. } = &self.context;
+        Ok(manager.with_request(*address, Some(id.text()), deadline.instant()))
     }
 
     /// Returns the path of a page of the tenant.
@@ -100,6 +122,42 @@ where
     Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
 {
     Row::form(path, Some(Class::Management), handled(&[], handler))
+}
+
+/// Returns the row of a page for managers alone, that `handler` answers. `known` are the parameters of its query.
+pub(crate) fn managed_page<F, Fut>(
+    path: &'static str,
+    known: &'static [&'static str],
+    handler: F,
+) -> Row
+where
+    F: Fn(Visit, Manager) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
+{
+    page(path, known, for_managers(handler))
+}
+
+/// Returns the row of a form for managers alone, that `handler` answers.
+pub(crate) fn managed_form<F, Fut>(path: &'static str, handler: F) -> Row
+where
+    F: Fn(Visit, Manager) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
+{
+    form(path, for_managers(handler))
+}
+
+/// Returns a handler that refuses whoever is not a manager.
+fn for_managers<F, Fut>(
+    handler: F,
+) -> impl Fn(Visit) -> BoxFuture<'static, Result<Response, ApiError>> + Clone + Send + Sync + 'static
+where
+    F: Fn(Visit, Manager) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
+{
+    move |visit| match visit.manager() {
+        Ok(manager) => handler(visit, manager).boxed(),
+        Err(refused) => ready(Err(refused)).boxed(),
+    }
 }
 
 /// Returns a function of axum that makes the visit, and shows what fails in the frame.

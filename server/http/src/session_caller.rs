@@ -47,3 +47,13 @@ pub fn failed(app: &App, request: &RequestContext, error: AuthError) -> ApiError
 pub fn sent_with(origin: Origin, request: &RequestContext) -> Origin {
     origin.with_request(request.address, Some(request.id.text()))
 }
+
+/// Counts the candidates that a search of a person looked at for the rates of checks.
+pub fn count_candidates(
+    app: &App,
+    request: &RequestContext,
+    (tenant, subject): (&str, &str),
+    candidates: usize,
+) {
+    limits::count_candidates(app, (tenant, subject), request.address, candidates);
+}

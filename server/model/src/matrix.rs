@@ -35,6 +35,8 @@ pub struct MatrixRequest {
     pub at_revision: Option<u64>,
     /// The place where the page begins; `None` for the first.
     pub cursor: Option<String>,
+    /// Most resources of a page.
+    pub columns: usize,
 }
 
 /// A row of a matrix.
@@ -93,7 +95,8 @@ impl MatrixRequest {
             let what = format!("at most {MAX_CELLS} cells, which are rows × resources × actions");
             members.expected_at("resources", what);
         }
-        Some(Self { rows, resources, actions, domain, at_revision, cursor })
+        let columns = MAX_COLUMNS;
+        Some(Self { rows, resources, actions, domain, at_revision, cursor, columns })
     }
 }
 

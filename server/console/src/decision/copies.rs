@@ -1,5 +1,7 @@
 //! Texts to copy: a question as a call of the API, as a command and as a question of AuthZEN.
 
+use std::fmt;
+
 use portcullis_model::decision::DecisionRecord;
 use serde_json::{Value, json};
 
@@ -19,6 +21,14 @@ impl AsApi {
         let url = quoted(&format!("{}{route}{query}", root(address)));
         let curl = format!("curl -s {url} -H \"Authorization: Bearer $TOKEN\"");
         Self { method: "GET", route, curl }
+    }
+
+    /// Returns the call with these values in the path of its route.
+    pub(crate) fn at<V: fmt::Display>(self, names: &[(&str, V)]) -> Self {
+        let curl = names
+            .iter()
+            .fold(self.curl, |curl, (name, value)| curl.replacen(name, &value.to_string(), 1));
+        Self { curl, ..self }
     }
 
     /// Returns a call with a body.
@@ -58,6 +68,21 @@ impl<'q> Question<'q> {
             resource: &record.resource,
             domain: &record.domain,
             attributes,
+        }
+    }
+
+    /// Returns the question with its answer, an effect, as a title.
+    pub(crate) fn title(&self, decision: &str) -> String {
+        let may = if decision == "allow" { "may" } else { "may not" };
+        format!("{} {may} {} {}", self.subject, self.action, self.object())
+    }
+
+    /// Returns `type:id` if the attributes name the object, else the resource.
+    fn object(&self) -> String {
+        let text = |name: &str| self.attributes["resource"][name].as_str();
+        match (text("type"), text("id")) {
+            (Some(kind), Some(id)) => format!("{kind}:{id}"),
+            _ => self.resource.to_owned(),
         }
     }
 

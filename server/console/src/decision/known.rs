@@ -9,7 +9,7 @@ use crate::address::Address;
 
 #[derive(Template)]
 #[template(path = "decision_known.html")]
-pub(super) struct Known {
+pub(crate) struct Known {
     known: Vec<KnownAttribute>,
     copies: [Copy; 3],
     api: AsApi,
@@ -28,23 +28,23 @@ impl Known {
         record: &DecisionRecord,
         attributes: &[Value],
     ) -> Self {
-        let read = attributes.iter().map(|one| {
-            let text = |name: &str| one[name].as_str().unwrap_or_default().to_owned();
-            let value = match one.get("value") {
-                Some(value) => shown(value),
-                None if one.get("because").is_some() => text("because"),
-                None => text("words"),
-            };
-            let value = if value.is_empty() { "absent".to_owned() } else { value };
-            KnownAttribute { attribute: text("attribute"), value, source: text("source") }
-        });
-        let mut known: Vec<KnownAttribute> = read.collect();
+        let mut known = read(attributes);
         for sent in sent(record) {
             if !known.iter().any(|one| one.attribute == sent.attribute) {
                 known.push(sent);
             }
         }
         Self::new(address, record, known)
+    }
+
+    /// Returns what the rules read of a question that is not on record. `api` is the call that asks it.
+    pub(crate) fn asked(
+        address: &Address,
+        question: &Question<'_>,
+        attributes: &[Value],
+        api: AsApi,
+    ) -> Self {
+        Self { known: read(attributes), copies: question.copies(address), api }
     }
 
     /// Returns what was sent.
@@ -59,10 +59,24 @@ impl Known {
             source: "request".to_owned(),
         }));
         let copies = Question::of(record, &attributes_of(record)).copies(address);
-        let api = AsApi::get(address, "/api/v1/decisions/{id}", "");
-        let own = api.curl.replace("{id}", &record.id.to_string());
-        Self { known, copies, api: AsApi { curl: own, ..api } }
+        let api = AsApi::get(address, "/api/v1/decisions/{id}", "").at(&[("{id}", record.id)]);
+        Self { known, copies, api }
     }
+}
+
+/// Returns the attributes that an explanation has.
+fn read(attributes: &[Value]) -> Vec<KnownAttribute> {
+    let read = attributes.iter().map(|one| {
+        let text = |name: &str| one[name].as_str().unwrap_or_default().to_owned();
+        let value = match one.get("value") {
+            Some(value) => shown(value),
+            None if one.get("because").is_some() => text("because"),
+            None => text("words"),
+        };
+        let value = if value.is_empty() { "absent".to_owned() } else { value };
+        KnownAttribute { attribute: text("attribute"), value, source: text("source") }
+    });
+    read.collect()
 }
 
 /// Returns the attributes of the request as the record has them.

@@ -24,7 +24,7 @@ const STEP: usize = 10;
 
 #[derive(Template)]
 #[template(path = "decisions_figure.html")]
-pub(super) struct Figure {
+pub(crate) struct Figure {
     bars: Vec<Bar>,
     width: usize,
     allow: String,
@@ -51,7 +51,7 @@ impl Figure {
     ///
     /// # Errors
     /// The record cannot be read.
-    pub(super) async fn read(
+    pub(crate) async fn read(
         visit: &Visit,
         selection: &DecisionSelection,
     ) -> Result<Self, OperationError> {
@@ -70,9 +70,10 @@ impl Figure {
         let most = stats.groups.iter().map(|group| group.allow + group.deny).max().unwrap_or(1);
         let first = stats.groups.len().saturating_sub(MAX_BARS);
         let newest = stats.groups.get(first..).unwrap_or_default();
+        let page = visit.page("decisions");
         let bars = newest.iter().enumerate().map(|(index, group)| {
             let start = group.values.first().map(|(_, value)| value.clone()).unwrap_or_default();
-            bar(start, (group.allow, group.deny), (index, most.max(1)), length, selection)
+            bar(start, (group.allow, group.deny), (index, most.max(1)), (length, &page), selection)
         });
         let bars: Vec<Bar> = bars.collect();
         Ok(Self {
@@ -91,7 +92,7 @@ fn bar(
     start: String,
     (allow, deny): (u64, u64),
     (index, most): (usize, u64),
-    length: i64,
+    (length, page): (i64, &str),
     selection: &DecisionSelection,
 ) -> Bar {
     let height = |count: u64| match count {
@@ -116,7 +117,7 @@ fn bar(
         }
     }
     Bar {
-        link: format!("decisions?{}", filter.finish()),
+        link: format!("{page}?{}", filter.finish()),
         start,
         allow,
         deny,

@@ -6,6 +6,8 @@ use http::uri::PathAndQuery;
 use portcullis_http::query::query;
 use url::form_urlencoded;
 
+use crate::fields::{Field, FieldRow, Kind, Options, fields_of};
+
 #[derive(Template)]
 #[template(path = "decisions_filter.html")]
 pub(super) struct FilterForm {
@@ -14,59 +16,42 @@ pub(super) struct FilterForm {
     live: String,
 }
 
-struct Field {
-    name: &'static str,
-    label: &'static str,
-    value: String,
-    hint: &'static str,
-    options: &'static [(&'static str, &'static str)],
-}
-
-const DECISION: &[(&str, &str)] = &[("", "any"), ("allow", "Allow"), ("deny", "Deny")];
-const VIA: &[(&str, &str)] = &[
+const DECISION: Options = &[("", "any"), ("allow", "Allow"), ("deny", "Deny")];
+const VIA: Options = &[
     ("", "any"),
     ("check", "check"),
     ("legacy", "legacy"),
     ("batch", "batch"),
     ("authzen", "AuthZEN"),
 ];
-const UNDETERMINED: &[(&str, &str)] = &[("", "any"), ("true", "yes"), ("false", "no")];
+const UNDETERMINED: Options = &[("", "any"), ("true", "yes"), ("false", "no")];
 const INSTANT: &str = "2026-05-16T09:30:00Z";
 
-/// The name, the label, a hint and the options of each field.
-type FieldRow = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)]);
-
 const FIELDS: [FieldRow; 10] = [
-    ("subject", "Subject", "", &[]),
-    ("resource", "Resource", "chart:read", &[]),
-    ("action", "Action", "", &[]),
-    ("decision", "Decision", "", DECISION),
-    ("rule", "Rule", "default-deny", &[]),
-    ("via", "Via", "", VIA),
-    ("undetermined", "Undetermined", "", UNDETERMINED),
-    ("request_id", "Request id", "", &[]),
-    ("from", "From", INSTANT, &[]),
-    ("to", "To", INSTANT, &[]),
+    FieldRow { name: "subject", label: "Subject", hint: "", kind: Kind::Text },
+    FieldRow { name: "resource", label: "Resource", hint: "chart:read", kind: Kind::Text },
+    FieldRow { name: "action", label: "Action", hint: "", kind: Kind::Text },
+    FieldRow { name: "decision", label: "Decision", hint: "", kind: Kind::Choice(DECISION) },
+    FieldRow { name: "rule", label: "Rule", hint: "default-deny", kind: Kind::Text },
+    FieldRow { name: "via", label: "Via", hint: "", kind: Kind::Choice(VIA) },
+    FieldRow {
+        name: "undetermined",
+        label: "Undetermined",
+        hint: "",
+        kind: Kind::Choice(UNDETERMINED),
+    },
+    FieldRow { name: "request_id", label: "Request id", hint: "", kind: Kind::Text },
+    FieldRow { name: "from", label: "From", hint: INSTANT, kind: Kind::Text },
+    FieldRow { name: "to", label: "To", hint: INSTANT, kind: Kind::Text },
 ];
 
 impl FilterForm {
     /// Returns the form with the filter of `uri`.
     pub(super) fn of(uri: &Uri) -> Self {
-        let value = |name: &str| {
-            let found = query(uri).find(|(own, _)| own == name);
-            found.map(|(_, value)| value.into_owned()).unwrap_or_default()
-        };
-        let fields = FIELDS.map(|(name, label, hint, options)| Field {
-            name,
-            label,
-            value: value(name),
-            hint,
-            options,
-        });
         let others =
             query(uri).filter(|(name, _)| name != "cursor" && name != "from" && name != "to");
         let filter = form_urlencoded::Serializer::new(String::new()).extend_pairs(others).finish();
-        Self { fields: fields.into_iter().collect(), live: format!("decisions/live?{filter}") }
+        Self { fields: fields_of(&FIELDS, uri), live: format!("decisions/live?{filter}") }
     }
 }
 

@@ -6,21 +6,19 @@ use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use portcullis_model::page::Page;
 use portcullis_operations::decisions;
 use portcullis_runtime::error::OperationError;
-use url::form_urlencoded;
 use uuid::Uuid;
 
 use crate::decision::copies::AsApi;
 use crate::decision::rule_name::rule_name;
+use crate::next::{LIMIT, at_cursor, with_query};
+use crate::outcomes::word;
 use crate::times::ShownTime;
 use crate::visit::Visit;
 
-/// The rows of a page.
-const ROWS: i64 = 100;
-
 #[derive(Template)]
 #[template(path = "no_record.html")]
-pub(super) struct NoRecord {
-    pub(super) message: String,
+pub(crate) struct NoRecord {
+    pub(crate) message: String,
 }
 
 #[derive(Template)]
@@ -62,21 +60,15 @@ impl Table {
         selection: DecisionSelection,
         wanted: &Requested,
     ) -> Result<Self, OperationError> {
-        let page = Page { after: *wanted.after(), limit: ROWS };
+        let page = Page { after: *wanted.after(), limit: LIMIT };
         let found = decisions::list(&visit.app, &visit.caller, selection, page).await?;
         let listed = found.into;
         // A cursor is the record before the page.
         let before = |rest: Uuid| Uuid::from_u128(rest.as_u128().saturating_add(1));
         let last = listed.records.last().filter(|_| listed.more).map(|record| record.id);
-        let next = last.or(found.rest.map(before)).map(|last| {
-            let others = portcullis_http::query::query(&visit.uri);
-            let others = others.filter(|(name, value)| name != "cursor" && !value.is_empty());
-            let query = form_urlencoded::Serializer::new(String::new())
-                .extend_pairs(others)
-                .append_pair("cursor", &wanted.cursor(&last))
-                .finish();
-            format!("decisions?{query}")
-        });
+        let next = last
+            .or(found.rest.map(before))
+            .map(|last| at_cursor(&visit.uri, &wanted.cursor(&last)));
         let address = &visit.address;
         let body = r#"{"subject": "ann", "action": "read", "resource": "document:read"}"#;
         Ok(Self {
@@ -90,16 +82,13 @@ impl Table {
 }
 
 fn row(record: DecisionRecord) -> Row {
-    let by = |name: &str, value: &str| {
-        let mut filter = form_urlencoded::Serializer::new(String::new());
-        format!("decisions?{}", filter.append_pair(name, value).finish())
-    };
+    let by = |name: &str, value: &str| with_query("decisions", &[(name, value)]);
     let decision: &'static str = record.decision.into_str();
     Row {
         page: format!("decisions/{}", record.id),
         time: ShownTime::of(record.time),
         decision,
-        word: if decision == "allow" { "Allow" } else { "Deny" },
+        word: word(decision),
         by_decision: by("decision", decision),
         by_subject: by("subject", &record.subject),
         by_action: by("action", &record.action),

@@ -9,7 +9,7 @@ use portcullis_engine::relation::relation_of_subject;
 use portcullis_engine::request::{Action, Attributes, Caller, Roles};
 use portcullis_engine::{Check, Invalid, Plan, Supply};
 use portcullis_model::apply::CellDecision;
-use portcullis_model::matrix::{MAX_CELLS, MAX_COLUMNS, MatrixRequest, MatrixSubject};
+use portcullis_model::matrix::{MAX_CELLS, MatrixRequest, MatrixSubject};
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::resource::ResourceRecord;
 use portcullis_runtime::app::App;
@@ -157,13 +157,14 @@ impl Columns {
         let last = position.map(|at| &*at.last);
         if let Some(names) = &request.resources {
             let start = last.and_then(|last| last.parse::<usize>().ok()).map_or(0, |last| last + 1);
-            let named = names.iter().enumerate().skip(start);
+            let named = names.iter().enumerate().skip(start).take(request.columns);
             let resources = named.map(|(place, name)| (place.to_string(), name.clone())).collect();
-            return Ok(Self { resources, more: false, revision: 0 });
+            let more = names.len() > start.saturating_add(request.columns);
+            return Ok(Self { resources, more, revision: 0 });
         }
         let after = last.and_then(|last| Uuid::parse_str(last).ok()).unwrap_or_default();
         let of_resource = request.rows.len() * request.actions.as_ref().map_or(1, Vec::len);
-        let most = (MAX_CELLS / of_resource.max(1)).clamp(1, MAX_COLUMNS);
+        let most = (MAX_CELLS / of_resource.max(1)).clamp(1, request.columns);
         let page = Page { after, limit: i64::try_from(most).unwrap_or(i64::MAX) };
         let (revision, listed) = match past {
             Some(past) => (past.revision(), past.resources(page)),

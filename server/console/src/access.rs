@@ -1,0 +1,240 @@
+//! The decided matrix: what roles and subjects may do.
+
+pub(crate) mod cell;
+pub(crate) mod what;
+pub(crate) mod who;
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+use axum::response::Response;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use portcullis_auth::Manager;
+use portcullis_engine::action::is_verb;
+use portcullis_engine::json;
+use portcullis_http::error::ApiError;
+use portcullis_http::recipient::carried;
+use portcullis_model::matrix::{MAX_COLUMNS, MatrixRequest};
+use portcullis_model::page::Page;
+use portcullis_model::rule_filter::RuleFilter;
+use portcullis_operations::matrices::{MatrixAnswer, MatrixAnswerCell, matrix};
+use portcullis_operations::search::RequestMark;
+use portcullis_operations::{roles, rules};
+use portcullis_runtime::min_revisions::MinRevisions;
+
+use crate::csv::{CsvPage, download};
+use crate::decision::copies::AsApi;
+use crate::fields::{Fault, Field, FieldRow, Kind, body_of, fields_of};
+use crate::next::with_query;
+use crate::outcomes::word;
+use crate::visit::Visit;
+
+/// The parameters of the page.
+pub(crate) const KNOWN: &[&str] =
+    &["roles", "subjects", "resources", "domain", "at_revision", "cursor"];
+/// The parameters of the file.
+pub(crate) const KNOWN_OF_CSV: &[&str] =
+    &["roles", "subjects", "resources", "domain", "at_revision"];
+const FIELDS: [FieldRow; 5] = [
+    FieldRow { name: "roles", label: "Roles", hint: "doctor, nurse", kind: Kind::Texts },
+    FieldRow { name: "subjects", label: "Subjects", hint: "ann, bob", kind: Kind::Subjects },
+    FieldRow { name: "resources", label: "Resources", hint: "all", kind: Kind::Texts },
+    FieldRow { name: "domain", label: "Domain", hint: "", kind: Kind::Text },
+    FieldRow {
+        name: "at_revision",
+        label: "Revision",
+        hint: "the present one",
+        kind: Kind::Number,
+    },
+];
+/// Most columns of a page.
+const COLUMNS: usize = 40;
+/// Most rows that are there before somebody chooses.
+const FIRST_ROWS: usize = 20;
+/// Most rules and roles that are looked at for them.
+const MOST: i64 = 1_000;
+/// The route of the API, for cursors and copies.
+const ROUTE: &str = "/api/v1/matrix";
+
+#[derive(Template)]
+#[template(path = "access.html")]
+struct AccessPage {
+    fields: Vec<Field>,
+    fault: Option<Fault>,
+    table: Option<Table>,
+    folder: String,
+}
+
+struct Table {
+    columns: Vec<String>,
+    rows: Vec<Row>,
+    csv: String,
+    next: Option<String>,
+    revision: u64,
+    reads_present_directory: bool,
+    api: AsApi,
+}
+
+struct Row {
+    name: String,
+    cells: Vec<Cell>,
+}
+
+struct Cell {
+    decision: &'static str,
+    word: &'static str,
+    link: String,
+}
+
+/// Shows the matrix of the roles and subjects that are chosen.
+pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
+    let mut fields = fields_of(&FIELDS, &visit.uri);
+    if fields.iter().all(|field| field.value.is_empty()) {
+        let names = first_rows(&visit, &manager).await?;
+        if let Some(field) = fields.first_mut() {
+            field.value = names.join(", ");
+        }
+    }
+    let is_chosen = fields.iter().take(2).any(|field| !field.value.is_empty());
+    let decided = match is_chosen {
+        true => Table::read(&visit, &fields).await.map(Some),
+        false => Ok(None),
+    };
+    let folder = visit.page("");
+    match decided {
+        Ok(table) => visit.frame.show("Access", &AccessPage { fields, fault: None, table, folder }),
+        Err(error) => {
+            let fault = Fault::of(&visit, error)?;
+            let status = fault.status;
+            let content = AccessPage { fields, fault: Some(fault), table: None, folder };
+            let mut answer = visit.frame.show("Access", &content)?;
+            *answer.status_mut() = status;
+            Ok(answer)
+        }
+    }
+}
+
+/// Answers with the matrix as a file.
+pub(crate) async fn csv(visit: Visit, _: Manager) -> Result<Response, ApiError> {
+    let header = ["subject", "role", "resource", "action", "decision", "condition"];
+    download(visit, "access.csv", &header, csv_page).await
+}
+
+fn csv_page(visit: &Visit, cursor: Option<String>) -> BoxFuture<'_, Result<CsvPage, ApiError>> {
+    async move {
+        let body = body_of(&fields_of(&FIELDS, &visit.uri))?;
+        let MatrixAnswer { cells, next, revision, .. } =
+            decide(visit, body, cursor, MAX_COLUMNS).await?;
+        let row = |cell: MatrixAnswerCell| {
+            let texts = [cell.subject, cell.role, Some(cell.resource), Some(cell.action)];
+            let rest = [Some(cell.decision.to_owned()), cell.condition];
+            texts.into_iter().chain(rest).map(Option::unwrap_or_default).collect()
+        };
+        Ok(CsvPage { rows: cells.into_iter().map(row).collect(), next, revision })
+    }
+    .boxed()
+}
+
+/// Returns the roles that rules name, and those that include others: the rows before somebody chooses.
+async fn first_rows(visit: &Visit, manager: &Manager) -> Result<Vec<String>, ApiError> {
+    let page = Page { limit: MOST, ..Page::FIRST };
+    let rules = rules::list(&visit.app, manager, &RuleFilter::default(), page).await?.records;
+    let roles = roles::list(&visit.app, manager, "", MOST).await?.records;
+    let subjects = rules.into_iter().map(|rule| rule.tuple.sub);
+    let names = subjects.chain(roles.into_iter().map(|role| role.name));
+    // A name with a comma cannot stand in the list.
+    let names: BTreeSet<String> = names.filter(|name| name != "*" && !name.contains(',')).collect();
+    Ok(names.into_iter().take(FIRST_ROWS).collect())
+}
+
+/// Decides a page of the matrix that `body`, one of `POST /api/v1/matrix`, asks for: at most so many `columns` of it.
+///
+/// # Errors
+/// The body is wrong, or the matrix cannot be decided.
+async fn decide(
+    visit: &Visit,
+    body: String,
+    cursor: Option<String>,
+    columns: usize,
+) -> Result<MatrixAnswer, ApiError> {
+    let (app, caller, tenant) = (visit.app.clone(), visit.asker(), visit.tenant.id.clone());
+    let report = carried(move |awaited| async move {
+        let json = json::parse(body.as_bytes())?;
+        let request = MatrixRequest { cursor, columns, ..MatrixRequest::parse(&json)? };
+        let mark = RequestMark::new(ROUTE, caller.tenant(), caller.actor(), &json, &["cursor"]);
+        let at_least = MinRevisions::default();
+        Ok(matrix(&app, &caller, request, &mark, at_least, &awaited).await?)
+    });
+    visit.app.searches.run(&tenant, report).await
+}
+
+impl Table {
+    async fn read(visit: &Visit, fields: &[Field]) -> Result<Self, ApiError> {
+        let body = body_of(fields)?;
+        let cursor = Some(visit.parameter("cursor")).filter(|cursor| !cursor.is_empty());
+        let answer = decide(visit, body.clone(), cursor, COLUMNS).await?;
+        let filter: Vec<(&str, &str)> = fields.iter().map(|one| (one.name, &*one.value)).collect();
+        let columns: Vec<&[MatrixAnswerCell]> =
+            answer.cells.chunk_by(|one, other| column(one) == column(other)).collect();
+        let first = columns.first().copied().unwrap_or_default();
+        let row = |(index, cell): (usize, &MatrixAnswerCell)| {
+            let cells = columns.iter().filter_map(|column| column.get(index));
+            Row {
+                name: row_name(cell),
+                cells: cells.map(|cell| shown(visit, cell, fields)).collect(),
+            }
+        };
+        let next = |cursor: &String| {
+            let members = filter.iter().copied().chain([("cursor", &**cursor)]);
+            with_query("", &members.collect::<Vec<_>>())
+        };
+        let title = |column: &&[MatrixAnswerCell]| column.first().map(column_name);
+        Ok(Self {
+            rows: first.iter().enumerate().map(row).collect(),
+            columns: columns.iter().filter_map(title).collect(),
+            csv: with_query(&visit.page("access.csv"), &filter),
+            next: answer.next.as_ref().map(next),
+            revision: answer.revision,
+            reads_present_directory: answer.directory.is_some(),
+            api: AsApi::post(&visit.address, ROUTE, &body),
+        })
+    }
+}
+
+fn column(cell: &MatrixAnswerCell) -> (&str, &str) {
+    (&cell.resource, &cell.action)
+}
+
+/// Returns the heading of a column: the action is there if it is not the verb of the resource.
+fn column_name(cell: &MatrixAnswerCell) -> String {
+    match is_verb(&cell.action, &cell.resource) {
+        true => cell.resource.clone(),
+        false => format!("{} on {}", cell.action, cell.resource),
+    }
+}
+
+fn row_name(cell: &MatrixAnswerCell) -> String {
+    let name = cell.subject.as_ref().or(cell.role.as_ref());
+    name.cloned().unwrap_or_else(|| "no role".to_owned())
+}
+
+fn shown(visit: &Visit, cell: &MatrixAnswerCell, fields: &[Field]) -> Cell {
+    let value = |name: &str| {
+        let field = fields.iter().find(|field| field.name == name);
+        field.map_or("", |field| &field.value)
+    };
+    let question = [
+        ("subject", cell.subject.as_deref().unwrap_or_default()),
+        ("role", cell.role.as_deref().unwrap_or_default()),
+        ("resource", &cell.resource),
+        ("action", &cell.action),
+        ("domain", value("domain")),
+        ("at_revision", value("at_revision")),
+    ];
+    Cell {
+        decision: cell.decision,
+        word: word(cell.decision),
+        link: with_query(&visit.page("access/cell"), &question),
+    }
+}

@@ -1,0 +1,68 @@
+//! The permissions of a subject on registered resources.
+
+use askama::Template;
+use axum::response::Response;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use portcullis_auth::Manager;
+use portcullis_http::error::ApiError;
+use portcullis_operations::permissions::ResourcePermission;
+use uuid::Uuid;
+
+use crate::csv::{CsvPage, download};
+use crate::fields::{Field, FieldRow, Kind, fields_of};
+use crate::next::with_query;
+use crate::permission_table::{PermissionTable, list};
+use crate::visit::Visit;
+
+/// The parameters of the page, and of the file.
+pub(crate) const KNOWN: &[&str] = &["subject", "cursor"];
+pub(crate) const KNOWN_OF_CSV: &[&str] = &["subject"];
+const FIELDS: [FieldRow; 1] =
+    [FieldRow { name: "subject", label: "Subject", hint: "ann", kind: Kind::Text }];
+
+#[derive(Template)]
+#[template(path = "access_what.html")]
+struct WhatPage {
+    fields: Vec<Field>,
+    csv: String,
+    table: Option<PermissionTable>,
+}
+
+/// Shows the permissions of a subject.
+pub(crate) async fn page(visit: Visit, _: Manager) -> Result<Response, ApiError> {
+    let fields = fields_of(&FIELDS, &visit.uri);
+    let subject = visit.parameter("subject");
+    if subject.is_empty() {
+        let content = WhatPage { fields, csv: String::new(), table: None };
+        return visit.frame.show("What can somebody do?", &content);
+    }
+    let table = PermissionTable::read(&visit, Some(&subject)).await?;
+    let csv = with_query(&visit.page("access/what.csv"), &[("subject", &subject)]);
+    let title = format!("What can {subject} do?");
+    visit.frame.show(&title, &WhatPage { fields, csv, table: Some(table) })
+}
+
+/// Answers with the permissions as a file.
+pub(crate) async fn csv(visit: Visit, _: Manager) -> Result<Response, ApiError> {
+    if visit.parameter("subject").is_empty() {
+        return Err(ApiError::bad_request("expected the query parameter `subject`"));
+    }
+    let header = ["resource", "action", "decision", "depends_on"];
+    download(visit, "what.csv", &header, csv_page).await
+}
+
+fn csv_page(visit: &Visit, cursor: Option<String>) -> BoxFuture<'_, Result<CsvPage, ApiError>> {
+    async move {
+        let after = cursor.and_then(|cursor| Uuid::parse_str(&cursor).ok()).unwrap_or_default();
+        let found = list(visit, Some(&visit.parameter("subject")), after).await?;
+        let row = |one: ResourcePermission| {
+            let depends_on = one.depends_on.join(" ");
+            vec![one.resource, one.action, one.decision.to_owned(), depends_on]
+        };
+        let rows = found.permissions.into_iter().map(row).collect();
+        let next = found.next.map(|last| last.to_string());
+        Ok(CsvPage { rows, next, revision: found.revision })
+    }
+    .boxed()
+}

@@ -1,0 +1,99 @@
+//! The page that asks for a decision, and explains it.
+
+use askama::Template;
+use axum::response::Response;
+use portcullis_auth::Manager;
+use portcullis_http::error::ApiError;
+
+use crate::decision::asked::Asked;
+use crate::decision::copies::AsApi;
+use crate::decision::known::Known;
+use crate::decision::paths::Paths;
+use crate::decision::why::Why;
+use crate::fields::{Fault, Field, FieldRow, Kind, body_of, fields_of};
+use crate::outcomes::word;
+use crate::visit::Visit;
+
+/// The parameters of the page.
+pub(crate) const KNOWN: &[&str] =
+    &["subject", "action", "resource", "domain", "attributes", "at_revision"];
+const ATTRIBUTES: &str = r#"{"user": {"ward": "er"}}"#;
+const FIELDS: [FieldRow; 6] = [
+    FieldRow { name: "subject", label: "Subject", hint: "ann", kind: Kind::Text },
+    FieldRow { name: "action", label: "Action", hint: "read", kind: Kind::Text },
+    FieldRow { name: "resource", label: "Resource", hint: "chart:read", kind: Kind::Text },
+    FieldRow { name: "domain", label: "Domain", hint: "", kind: Kind::Text },
+    FieldRow {
+        name: "at_revision",
+        label: "Revision",
+        hint: "the present one",
+        kind: Kind::Number,
+    },
+    FieldRow { name: "attributes", label: "Attributes", hint: ATTRIBUTES, kind: Kind::Json },
+];
+
+#[derive(Template)]
+#[template(path = "ask.html")]
+struct AskPage {
+    fields: Vec<Field>,
+    fault: Option<Fault>,
+    answer: Option<Answer>,
+}
+
+/// A decision with its explanation.
+pub(crate) struct Answer {
+    title: String,
+    decision: &'static str,
+    word: &'static str,
+    reason: String,
+    revision: u64,
+    pub(crate) why: Why,
+    /// The paths of relations that hold.
+    paths: Option<Paths>,
+    known: Known,
+}
+
+/// Shows the form, and the decision on what it asks.
+pub(crate) async fn page(visit: Visit, _: Manager) -> Result<Response, ApiError> {
+    let fields = fields_of(&FIELDS, &visit.uri);
+    if fields.iter().all(|field| field.value.is_empty()) {
+        return visit.frame.show("Ask", &AskPage { fields, fault: None, answer: None });
+    }
+    let asked = async { decide(&visit, &body_of(&fields)?).await };
+    match asked.await {
+        Ok(answer) => {
+            let title = answer.title.clone();
+            visit.frame.show(&title, &AskPage { fields, fault: None, answer: Some(answer) })
+        }
+        Err(error) => {
+            let fault = Fault::of(&visit, error)?;
+            let status = fault.status;
+            let content = AskPage { fields, fault: Some(fault), answer: None };
+            let mut answer = visit.frame.show("Ask", &content)?;
+            *answer.status_mut() = status;
+            Ok(answer)
+        }
+    }
+}
+
+/// Decides and explains the check of a body of `POST /api/v1/check?explain=true`.
+///
+/// # Errors
+/// The body is wrong, or the check cannot be decided.
+pub(crate) async fn decide(visit: &Visit, body: &str) -> Result<Answer, ApiError> {
+    let asked = Asked::of(visit, body).await?;
+    let why = Why::of(&asked.explanation, asked.answer.matched_rule_id.0.is_none());
+    let question = asked.question();
+    let decision: &'static str = asked.answer.effect.into_str();
+    let api = AsApi::post(&visit.address, "/api/v1/check?explain=true", body);
+    Ok(Answer {
+        title: question.title(decision),
+        decision,
+        word: word(decision),
+        known: Known::asked(&visit.address, &question, why.attributes(), api),
+        paths: Paths::of(&asked.explanation),
+        reason: asked.answer.reason.clone(),
+        revision: asked.answer.revision,
+        why,
+    })
+}

@@ -1,0 +1,85 @@
+//! The history of the tenant: its revisions, and what they changed.
+
+pub(crate) mod diff;
+mod figure;
+pub(crate) mod restore;
+pub(crate) mod table;
+
+use askama::Template;
+use axum::response::Response;
+use portcullis_auth::Manager;
+use portcullis_http::error::ApiError;
+use portcullis_http::paging::Requested;
+use portcullis_model::revision::RevisionRecord;
+use portcullis_operations::revisions;
+
+use crate::decision::copies::AsApi;
+use crate::lists::{Tab, next_of, page_of};
+use crate::next::LIMIT;
+use crate::times::ShownTime;
+use crate::visit::Visit;
+use figure::Timeline;
+
+#[derive(Template)]
+#[template(path = "changes.html")]
+struct ChangesPage {
+    tabs: Vec<Tab>,
+    timeline: Timeline,
+    revisions: Vec<ShownRevision>,
+    next: Option<String>,
+    api: AsApi,
+}
+
+/// A revision, for people.
+pub(crate) struct ShownRevision {
+    pub(crate) number: u64,
+    pub(crate) page: String,
+    pub(crate) time: ShownTime,
+    pub(crate) actor: String,
+    pub(crate) via: &'static str,
+    pub(crate) message: Option<String>,
+    pub(crate) count: i64,
+}
+
+impl ShownRevision {
+    pub(crate) fn of(visit: &Visit, record: RevisionRecord) -> Self {
+        let author = record.author;
+        Self {
+            number: record.revision,
+            page: visit.page(&format!("changes/{}", record.revision)),
+            time: ShownTime::of(record.at),
+            actor: author.key_name.unwrap_or(author.actor),
+            via: record.via.into_str(),
+            message: record.message,
+            count: record.count,
+        }
+    }
+}
+
+/// Returns the links to revisions and proposals.
+pub(crate) fn tabs(visit: &Visit, current: &str) -> Vec<Tab> {
+    let tab = |(path, name): (&str, &'static str)| Tab {
+        page: visit.page(path),
+        name,
+        is_current: path == current,
+    };
+    [("changes", "Revisions"), ("proposals", "Proposals")].map(tab).into_iter().collect()
+}
+
+/// Shows the revisions, newest first.
+pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
+    let wanted: Requested<String> = page_of(&visit, "revisions", "")?;
+    let before = wanted.after().parse().unwrap_or(u64::MAX);
+    let listed = revisions::list(&visit.app, &manager, before, LIMIT).await?;
+    let next = next_of(&visit, &wanted, &listed, |record| record.revision.to_string());
+    let timeline = Timeline::of(&listed.records);
+    let shown = listed.records.into_iter().map(|record| ShownRevision::of(&visit, record));
+    let content = ChangesPage {
+        tabs: tabs(&visit, "changes"),
+        timeline,
+        revisions: shown.collect(),
+        next,
+        api: AsApi::get(&visit.address, "/api/v1/revisions", ""),
+    };
+    visit.frame.show("Changes", &content)
+}

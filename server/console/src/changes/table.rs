@@ -1,0 +1,111 @@
+//! The table of what changed: a row for each member of a record.
+
+use askama::Template;
+use portcullis_engine::excerpt::excerpt;
+use portcullis_model::apply::{FieldChange, PlannedAction, PlannedChange};
+use portcullis_model::revision::RecordChange;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// Longest value in a cell, in characters. The API has the whole.
+const MAX_VALUE: usize = 2_000;
+
+#[derive(Template)]
+#[template(path = "changes_table.html")]
+pub(crate) struct ChangeTable {
+    /// The changes in sentences; none of a plan.
+    words: Vec<String>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    record: String,
+    field: String,
+    before: String,
+    after: String,
+}
+
+impl ChangeTable {
+    /// Returns the table of what a revision or a diff changed.
+    pub(crate) fn of_revision(changes: &[RecordChange]) -> Self {
+        Self {
+            words: changes.iter().map(|one| one.words.clone()).collect(),
+            rows: changes.iter().flat_map(|one| rows(&one.change)).collect(),
+        }
+    }
+
+    /// Returns the table of what a plan changes.
+    pub(crate) fn of_plan(changes: &[PlannedChange]) -> Self {
+        Self { words: Vec::new(), rows: changes.iter().flat_map(rows).collect() }
+    }
+
+    /// Returns the table of a plan as a proposal keeps it.
+    pub(crate) fn of_stored(plan: &Value) -> Self {
+        let changes = plan["changes"].as_array().into_iter().flatten();
+        let rows = changes.flat_map(|change| {
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let record = format!("{} {}", text(&change["kind"]), text(&change["name"]));
+            let action = text(&change["action"]);
+            let fields = change["fields"].as_array().cloned().unwrap_or_default();
+            let row = |field: &Value| Row {
+                record: record.clone(),
+                field: named(&text(&field["path"])),
+                before: shown(&field["before"].to_string()),
+                after: shown(&field["after"].to_string()),
+            };
+            let rows: Vec<Row> = fields.iter().map(row).collect();
+            if rows.is_empty() { vec![whole(record.clone(), &action)] } else { rows }
+        });
+        Self { words: Vec::new(), rows: rows.collect() }
+    }
+}
+
+/// Returns the rows of a change.
+fn rows(change: &PlannedChange) -> Vec<Row> {
+    let kind: &'static str = change.kind.into_str();
+    let record = format!("{kind} {}", change.name);
+    let value = |value: &Option<Box<RawValue>>| {
+        value.as_ref().map_or_else(|| "–".to_owned(), |value| shown(value.get()))
+    };
+    let row = |field: &FieldChange| Row {
+        record: record.clone(),
+        field: named(&field.path),
+        before: value(&field.before),
+        after: value(&field.after),
+    };
+    let rows: Vec<Row> = change.fields.iter().map(row).collect();
+    if rows.is_empty() { vec![whole(record, word(change.action))] } else { rows }
+}
+
+fn word(action: PlannedAction) -> &'static str {
+    match action {
+        PlannedAction::Create => "create",
+        PlannedAction::Update => "update",
+        PlannedAction::Delete => "delete",
+        PlannedAction::Adopt => "adopt",
+        PlannedAction::Release => "release",
+    }
+}
+
+/// Returns the row of a change of a whole record.
+fn whole(record: String, action: &str) -> Row {
+    Row { record, field: action.to_owned(), before: String::new(), after: String::new() }
+}
+
+/// Returns the name of a member: its JSON pointer without the slash.
+fn named(path: &str) -> String {
+    match path.strip_prefix('/') {
+        Some(name) => name.to_owned(),
+        None => "all".to_owned(),
+    }
+}
+
+/// Returns the text of a value in JSON: a string without its quotes, and a dash for `null`.
+fn shown(json: &str) -> String {
+    let text = match serde_json::from_str(json) {
+        Ok(Value::String(text)) => text,
+        Ok(Value::Null) => "–".to_owned(),
+        _ => json.to_owned(),
+    };
+    excerpt(text, MAX_VALUE)
+}

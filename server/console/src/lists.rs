@@ -1,0 +1,231 @@
+//! Tables of what decides: rules, resources, types and named conditions.
+
+use askama::Template;
+use axum::response::Response;
+use portcullis_auth::Manager;
+use portcullis_http::error::ApiError;
+use portcullis_http::paging::{CursorKey, PageQuery, Requested};
+use portcullis_http::query::Query;
+use portcullis_model::named_condition::ConditionRecord;
+use portcullis_model::page::{Listed, Page};
+use portcullis_model::resource::ResourceRecord;
+use portcullis_model::rule::{RuleOrigin, RuleRecord};
+use portcullis_model::rule_filter::RuleFilter;
+use portcullis_model::types::TypeRecord;
+use portcullis_operations::{conditions, resources, rules, types};
+
+use crate::decision::copies::AsApi;
+use crate::next::{LIMIT, at_cursor, with_query};
+use crate::outcomes::word;
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "list.html")]
+struct ListPage {
+    name: &'static str,
+    columns: &'static [&'static str],
+    rows: Vec<Vec<Cell>>,
+    next: Option<String>,
+    /// The words about a tenant that has none, and the route that makes one.
+    empty: (&'static str, &'static str),
+    tabs: Vec<Tab>,
+    api: AsApi,
+}
+
+/// A link to a page of the same kind.
+pub(crate) struct Tab {
+    pub(crate) page: String,
+    pub(crate) name: &'static str,
+    pub(crate) is_current: bool,
+}
+
+/// A cell of a table.
+#[derive(Default)]
+struct Cell {
+    text: String,
+    page: Option<String>,
+    /// Whether the text is of a program.
+    is_code: bool,
+    /// The class of a badge.
+    badge: Option<&'static str>,
+}
+
+impl Cell {
+    fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    fn code(text: impl Into<String>) -> Self {
+        Self { is_code: true, ..Self::text(text) }
+    }
+
+    fn owner(managed_by: Option<String>) -> Self {
+        Self::text(managed_by.unwrap_or_else(|| "nobody".to_owned()))
+    }
+}
+
+/// The pages beside a page of policies.
+const TABS: [(&str, &str); 5] = [
+    ("policies", "Policies"),
+    ("rules", "Rules"),
+    ("resources", "Resources"),
+    ("types", "Types"),
+    ("conditions", "Conditions"),
+];
+
+/// Returns the links to policies, rules, resources, types and conditions.
+pub(crate) fn tabs(visit: &Visit, current: &str) -> Vec<Tab> {
+    let tab = |(path, name): (&str, &'static str)| Tab {
+        page: visit.page(path),
+        name,
+        is_current: path == current,
+    };
+    TABS.map(tab).into_iter().collect()
+}
+
+/// Reads the page of a list that the address names.
+///
+/// # Errors
+/// The cursor is of another list.
+pub(crate) fn page_of<K: CursorKey>(
+    visit: &Visit,
+    list: &str,
+    filter: &str,
+) -> Result<Requested<K>, ApiError> {
+    let query: PageQuery<K> = Query::read(&visit.uri)?;
+    query.in_list(&format!("console {list}"), &visit.tenant.id, filter)
+}
+
+/// Returns the address of the page after `listed`, whose last record has the place `key`.
+pub(crate) fn next_of<T, K: CursorKey>(
+    visit: &Visit,
+    wanted: &Requested<K>,
+    listed: &Listed<T>,
+    key: impl Fn(&T) -> K,
+) -> Option<String> {
+    let last = listed.records.last().filter(|_| listed.more)?;
+    Some(at_cursor(&visit.uri, &wanted.cursor(&key(last))))
+}
+
+/// Shows the RBAC rules.
+pub(crate) async fn of_rules(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
+    let wanted = page_of(&visit, "rules", "")?;
+    let page = Page { after: *wanted.after(), limit: LIMIT };
+    let listed = rules::list(&visit.app, &manager, &RuleFilter::default(), page).await?;
+    let next = next_of(&visit, &wanted, &listed, |rule| rule.id);
+    let row = |rule: RuleRecord| {
+        let effect: &'static str = rule.effect.into_str();
+        let effect = Cell { badge: Some(effect), ..Cell::text(word(effect)) };
+        let origin = match rule.origin {
+            RuleOrigin::Explicit => "somebody wrote it",
+            RuleOrigin::DefaultRole => "a default role of the resource",
+        };
+        let subject = Some(with_query(&visit.page("access"), &[("roles", &rule.tuple.sub)]));
+        vec![
+            Cell { page: subject, ..Cell::text(rule.tuple.sub) },
+            Cell::text(rule.tuple.dom),
+            effect,
+            Cell::text(rule.tuple.act),
+            Cell::text(rule.tuple.obj.to_string()),
+            Cell::text(origin),
+            Cell::owner(rule.managed_by),
+        ]
+    };
+    let content = ListPage {
+        name: "Rules",
+        columns: &["Subject", "Domain", "Effect", "Action", "Resource", "From", "Owner"],
+        rows: listed.records.into_iter().map(row).collect(),
+        next,
+        empty: ("No rule gives a role or a subject anything.", "POST /api/v1/resources/policies"),
+        tabs: tabs(&visit, "rules"),
+        api: AsApi::get(&visit.address, "/api/v1/resources/policies", ""),
+    };
+    visit.frame.show("Rules", &content)
+}
+
+/// Shows the registered resources.
+pub(crate) async fn of_resources(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
+    let wanted = page_of(&visit, "resources", "")?;
+    let page = Page { after: *wanted.after(), limit: LIMIT };
+    let listed = resources::list(&visit.app, &manager, page).await?;
+    let next = next_of(&visit, &wanted, &listed, |resource| resource.id);
+    let row = |resource: ResourceRecord| {
+        let it = resource.registration;
+        let who = with_query(&visit.page("access/who"), &[("resource", &it.name)]);
+        vec![
+            Cell { page: Some(who), ..Cell::text(it.name) },
+            Cell::text(it.display_name.unwrap_or_default()),
+            Cell::text(it.service_name.unwrap_or_default()),
+            Cell::text(it.default_roles.join(", ")),
+            Cell::owner(resource.managed_by),
+        ]
+    };
+    let content = ListPage {
+        name: "Resources",
+        columns: &["Name", "Title", "Service", "Default roles", "Owner"],
+        rows: listed.records.into_iter().map(row).collect(),
+        next,
+        empty: ("No resource is registered.", "POST /api/v1/resources"),
+        tabs: tabs(&visit, "resources"),
+        api: AsApi::get(&visit.address, "/api/v1/resources", ""),
+    };
+    visit.frame.show("Resources", &content)
+}
+
+/// Shows the types that the tenant declares.
+pub(crate) async fn of_types(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
+    let wanted = page_of::<String>(&visit, "types", "")?;
+    let listed = types::list(&visit.app, &manager, wanted.after(), LIMIT).await?;
+    let next = next_of(&visit, &wanted, &listed, |declared| declared.kind.clone());
+    let row = |declared: TypeRecord| {
+        let properties = declared.properties.iter();
+        let properties = properties.map(|(name, property)| format!("{name}: {}", property.kind));
+        let relations: Vec<&str> = declared.relations.keys().map(String::as_str).collect();
+        vec![
+            Cell::text(&*declared.kind),
+            Cell::code(properties.collect::<Vec<_>>().join(", ")),
+            Cell::code(relations.join(", ")),
+            Cell::text(declared.about.unwrap_or_default()),
+            Cell::owner(declared.managed_by),
+        ]
+    };
+    let content = ListPage {
+        name: "Types",
+        columns: &["Type", "Properties", "Relations", "About", "Owner"],
+        rows: listed.records.into_iter().map(row).collect(),
+        next,
+        empty: (
+            "No type is declared: policies may read every attribute.",
+            "PUT /api/v1/types/{type}",
+        ),
+        tabs: tabs(&visit, "types"),
+        api: AsApi::get(&visit.address, "/api/v1/types", ""),
+    };
+    visit.frame.show("Types", &content)
+}
+
+/// Shows the named conditions.
+pub(crate) async fn of_conditions(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
+    let wanted = page_of::<String>(&visit, "conditions", "")?;
+    let listed = conditions::list(&visit.app, &manager, wanted.after(), LIMIT).await?;
+    let next = next_of(&visit, &wanted, &listed, |condition| condition.name.clone());
+    let row = |condition: ConditionRecord| {
+        let text = crate::conditions::text(condition.written(), condition.condition.text());
+        vec![
+            Cell::text(condition.name),
+            Cell::code(text),
+            Cell::text(condition.about.unwrap_or_default()),
+            Cell::owner(condition.managed_by),
+        ]
+    };
+    let content = ListPage {
+        name: "Conditions",
+        columns: &["Name", "Condition", "About", "Owner"],
+        rows: listed.records.into_iter().map(row).collect(),
+        next,
+        empty: ("No condition has a name that policies share.", "PUT /api/v1/conditions/{name}"),
+        tabs: tabs(&visit, "conditions"),
+        api: AsApi::get(&visit.address, "/api/v1/conditions", ""),
+    };
+    visit.frame.show("Conditions", &content)
+}

@@ -1,0 +1,66 @@
+//! The table of what a subject may do on registered resources.
+
+use askama::Template;
+use portcullis_engine::request::Attributes;
+use portcullis_http::error::ApiError;
+use portcullis_http::paging::PageQuery;
+use portcullis_http::query::Query;
+use portcullis_http::recipient::carried;
+use portcullis_model::page::Page;
+use portcullis_model::permissions::PermissionsRequest;
+use portcullis_operations::permissions::{self, PermissionPage, ResourcePermission};
+use portcullis_runtime::min_revisions::MinRevisions;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::decision::copies::AsApi;
+use crate::next::{LIMIT, at_cursor};
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "permission_table.html")]
+pub(crate) struct PermissionTable {
+    permissions: Vec<ResourcePermission>,
+    next: Option<String>,
+    api: AsApi,
+}
+
+impl PermissionTable {
+    /// Reads the page that the address names: the permissions of `subject`, or the person's own.
+    ///
+    /// # Errors
+    /// The person may not ask about the subject, the cursor is of another list, or nothing can be decided.
+    pub(crate) async fn read(visit: &Visit, subject: Option<&str>) -> Result<Self, ApiError> {
+        let query: PageQuery = Query::read(&visit.uri)?;
+        let about = subject.unwrap_or_default();
+        let wanted = query.in_list("console permissions", &visit.tenant.id, about)?;
+        let found = list(visit, subject, *wanted.after()).await?;
+        let body = subject.map_or_else(|| json!({}), |subject| json!({"subject": subject}));
+        Ok(Self {
+            permissions: found.permissions,
+            next: found.next.map(|last| at_cursor(&visit.uri, &wanted.cursor(&last))),
+            api: AsApi::post(&visit.address, "/api/v1/permissions", &body.to_string()),
+        })
+    }
+}
+
+/// Lists the permissions after the resource with this id: those of `subject`, or the person's own.
+///
+/// # Errors
+/// As for [`permissions::list`].
+pub(crate) async fn list(
+    visit: &Visit,
+    subject: Option<&str>,
+    after: Uuid,
+) -> Result<PermissionPage, ApiError> {
+    let (app, caller, tenant) = (visit.app.clone(), visit.asker(), visit.tenant.id.clone());
+    let subject = subject.map(str::to_owned);
+    let report = carried(move |awaited| async move {
+        let (subject, attributes) = (subject.as_deref(), Attributes::default());
+        let request = PermissionsRequest { subject, domain: None, attributes };
+        let page = Page { after, limit: LIMIT };
+        let at_least = MinRevisions::default();
+        Ok(permissions::list(&app, &caller, &request, page, at_least, &awaited).await?)
+    });
+    visit.app.searches.run(&tenant, report).await
+}

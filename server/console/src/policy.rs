@@ -1,0 +1,110 @@
+//! The page of one policy.
+
+use askama::Template;
+use axum::response::Response;
+use portcullis_auth::Manager;
+use portcullis_engine::Policy;
+use portcullis_http::error::ApiError;
+use portcullis_http::path::RecordId;
+use portcullis_model::decision::DecisionSelection;
+use portcullis_model::revision::RecordRevision;
+use portcullis_operations::{policies, revisions};
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::piece_writer::BrokenOff;
+
+use crate::conditions;
+use crate::decision::copies::AsApi;
+use crate::decisions::figure::Figure;
+use crate::decisions::table::NoRecord;
+use crate::lists::{Tab, tabs};
+use crate::next::with_query;
+use crate::outcomes::word;
+use crate::pages::{PageWriter, stream};
+use crate::times::ShownTime;
+use crate::visit::Visit;
+
+/// The newest changes that the page shows.
+const CHANGES: i64 = 20;
+
+#[derive(Template)]
+#[template(path = "policy.html")]
+struct Summary {
+    tabs: Vec<Tab>,
+    description: Option<String>,
+    effect: &'static str,
+    word: &'static str,
+    resource: String,
+    who: String,
+    priority: i32,
+    is_enabled: bool,
+    owner: Option<String>,
+    created_by: String,
+    created: ShownTime,
+    condition: String,
+    history: Vec<Change>,
+    has_more: bool,
+    api: AsApi,
+}
+
+struct Change {
+    page: String,
+    revision: u64,
+    time: ShownTime,
+    actor: String,
+    words: String,
+}
+
+/// Shows a policy: its condition, its history, and its decisions of the last day.
+pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
+    let id = RecordId::from_text(visit.segment("id")).known("policy")?;
+    let policy = policies::get(&visit.app, &manager, id).await?;
+    let history = revisions::for_policy(&visit.app, &manager, id, u64::MAX, CHANGES).await?;
+    let effect: &'static str = policy.effect.into_str();
+    let resource = policy.resource.to_string();
+    let condition = Policy::stored_condition(policy.format, policy.rule_data.text());
+    let summary = Summary {
+        tabs: tabs(&visit, "policies"),
+        description: policy.description,
+        effect,
+        word: word(effect),
+        who: with_query(&visit.page("access/who"), &[("resource", &resource)]),
+        resource,
+        priority: policy.priority,
+        is_enabled: policy.enabled,
+        owner: policy.managed_by,
+        created_by: policy.created_by,
+        created: ShownTime::of(policy.created_at),
+        condition: conditions::text(condition, policy.rule_data.text()),
+        history: history.records.into_iter().map(|one| change(&visit, one)).collect(),
+        has_more: history.more,
+        api: AsApi::get(&visit.address, "/api/v1/abac/policies/{id}", "").at(&[("{id}", id)]),
+    };
+    let selection =
+        DecisionSelection { rule: Some(id.to_string()), ..DecisionSelection::default() };
+    stream(visit, &policy.name, &summary, move |visit, page| write(visit, selection, page))
+}
+
+fn change(visit: &Visit, one: RecordRevision) -> Change {
+    let RecordRevision { revision, change } = one;
+    Change {
+        page: visit.page(&format!("changes/{}", revision.revision)),
+        revision: revision.revision,
+        time: ShownTime::of(revision.at),
+        actor: revision.author.actor,
+        words: change.words,
+    }
+}
+
+/// Writes the figure of what the policy decided.
+async fn write(
+    visit: Visit,
+    selection: DecisionSelection,
+    mut page: PageWriter,
+) -> Result<PageWriter, BrokenOff> {
+    match Figure::read(&visit, &selection).await {
+        Ok(figure) => page.part(&figure).await?,
+        Err(OperationError::Conflict(message)) => page.part(&NoRecord { message }).await?,
+        Err(error) => page.failed(error).await?,
+    }
+    Ok(page)
+}
