@@ -137,8 +137,11 @@ impl Hints<'_> {
 
     fn is_read(&self, namespace: &str, name: &str) -> bool {
         let inputs = self.facts.inputs;
+        // A reference is read where a condition reads what is behind it.
+        let is_behind = |read: &str| read.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
         OF_EVERY_CHECK.contains(&(namespace, name))
             || self.plan.reads(namespace, name)
+            || self.plan.attributes().any(|(of, read)| of == namespace && is_behind(read))
             || inputs.contains(&format!("{namespace}.*"))
             || inputs.contains(&format!("{namespace}.{name}"))
     }
