@@ -148,7 +148,7 @@ fn tenants_of_a_folder_are_measured_together_and_names_are_escaped() {
     let (report, page) = report(folder.path(), &[tenants.to_str().unwrap()]);
     assert_eq!(
         texts(&report["tenants"], "tenant"),
-        ["drive", "hospital", "projects", "software-shop", "todo"]
+        ["drive", "helpdesk", "hospital", "projects", "software-shop", "todo"]
     );
     assert_sound(&page);
     let odd = copy_of_hospital();

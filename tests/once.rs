@@ -35,6 +35,7 @@ mod entity_tags;
 #[path = "policies/expressions.rs"]
 mod expressions;
 mod filter_examples;
+mod helpdesk;
 mod hostile;
 mod https;
 mod import;

@@ -57,6 +57,23 @@ fn about(resource: &Value) -> Value {
     })
 }
 
+/// Lets what the directory has go before what is sent.
+fn directory_wins(tenant: &Tenant<'_>) {
+    let bundle = json!({"settings": {"directory_wins": true}});
+    let body = json!({"owner": "git:settings", "bundle": bundle, "prune": false});
+    tenant.manage("POST /api/v1/apply", &body).is(200);
+}
+
+fn evaluates(tenant: &Tenant<'_>, id: &str, properties: &Value) -> bool {
+    let body = json!({
+        "subject": {"type": "user", "id": "ann"}, "action": {"name": "read"},
+        "resource": {"type": "comment", "id": id, "properties": properties},
+    });
+    let gateway = tenant.token("gateway", &["service"]);
+    let request = Request::new("POST /access/v1/evaluation").token(&gateway).json(&body);
+    tenant.send(&request).is(200).json()["decision"] == true
+}
+
 fn decides(tenant: &Tenant<'_>, resource: &Value) -> String {
     tenant.check(&about(resource)).is(200).text_of("decision")
 }
@@ -155,19 +172,12 @@ fn the_directory_supplies_what_is_behind_references() {
         (&results["results"][0]["decision"], &results["results"][1]["decision"]),
         (&json!("allow"), &json!("deny"))
     );
-    let evaluate = |properties: Value| {
-        let body = json!({
-            "subject": {"type": "user", "id": "ann"}, "action": {"name": "read"},
-            "resource": {"type": "comment", "id": "c1", "properties": properties},
-        });
-        let request = Request::new("POST /access/v1/evaluation").token(&gateway).json(&body);
-        tenant.send(&request).is(200).json()["decision"].clone()
-    };
-    assert_eq!(evaluate(json!({})), true);
-    assert_eq!(evaluate(json!({"ticket.team": "ops"})), false);
+    let evaluate = |properties: Value| evaluates(&tenant, "c1", &properties);
+    assert!(evaluate(json!({})));
+    assert!(!evaluate(json!({"ticket.team": "ops"})));
     // `null` is absent, and the directory does not replace it.
-    assert_eq!(evaluate(json!({"ticket.team": null})), false);
-    assert_eq!(evaluate(json!({"ticket": null})), false);
+    assert!(!evaluate(json!({"ticket.team": null})));
+    assert!(!evaluate(json!({"ticket": null})));
     // A check after a write sees it, also behind a reference.
     let moved = json!([{"type": "ticket", "id": "t2", "properties": {"team": "eng"}}]);
     let revision = put(&tenant, &moved).is(200).header("x-entities-revision").unwrap().to_owned();
@@ -221,12 +231,14 @@ fn nothing_that_is_sent_counts_behind_a_reference_of_the_directory() {
     ];
     for claim in &claims {
         assert_eq!(decides(&tenant, claim), "allow", "{claim}");
+        assert!(evaluates(&tenant, "c2", claim), "{claim}");
     }
     let strict =
         json!({"ticket": {"type": "ref<ticket>", "from": "directory"}, "title": {"type": "text"}});
     declare(&tenant, "comment", &strict).is(200);
     for claim in &claims {
         assert_eq!(decides(&tenant, claim), "deny", "{claim}");
+        assert!(!evaluates(&tenant, "c2", claim), "{claim}");
         let mut by_other_type = claim.clone();
         by_other_type["type"] = json!("note");
         assert_eq!(decides(&tenant, &by_other_type), "deny", "{by_other_type}");
@@ -309,4 +321,73 @@ fn a_search_and_a_plan_know_what_is_behind_references() {
     tenant.manage("POST /api/v1/plan", &plan).refused(422, "NOT_EXACT");
     plan["attributes"]["resource"] = json!({"ticket": "t1"});
     assert_eq!(tenant.manage("POST /api/v1/plan", &plan).is(200).json()["kind"], "always");
+}
+
+#[test]
+fn what_the_directory_has_of_the_way_goes_first_if_it_wins() {
+    let tenant = Tenant::new();
+    helpdesk(&tenant);
+    policy(&tenant, "comment:read", "resource.ticket.team == user.team").is(201);
+    directory_wins(&tenant);
+    for (id, more, expected) in [
+        ("c1", json!({}), "allow"),
+        ("c1", json!({"ticket": "t2"}), "allow"),
+        ("c1", json!({"ticket.team": "ops"}), "allow"),
+        ("c1", json!({"ticket": null, "ticket.team": null}), "allow"),
+        ("c2", json!({"ticket": "t1"}), "deny"),
+        ("c2", json!({"ticket.team": "eng"}), "deny"),
+        // The directory has neither the ticket nor the comment.
+        ("c3", json!({"ticket.team": "eng"}), "allow"),
+        ("c9", json!({"ticket": "t1"}), "allow"),
+        ("c9", json!({"ticket": "t1", "ticket.team": "ops"}), "allow"),
+        ("c9", json!({"ticket": null}), "deny"),
+    ] {
+        let mut resource = more.clone();
+        resource["id"] = json!(id);
+        assert_eq!(decides(&tenant, &resource), expected, "{resource}");
+        assert_eq!(evaluates(&tenant, id, &more), expected == "allow", "{resource}");
+    }
+}
+
+#[test]
+fn reports_and_legacy_checks_know_the_way_as_checks_do() {
+    let tenant = Tenant::new();
+    helpdesk(&tenant);
+    tenant.resource("comment:read");
+    policy(&tenant, "comment:read", "resource.ticket.team == user.team && user.manager.level > 2")
+        .is(201);
+    let permission = |subject: &str, resource: Value| {
+        let body = json!({"subject": subject, "attributes": {"resource": resource}});
+        tenant.manage("POST /api/v1/permissions", &body).is(200).json()["results"][0].clone()
+    };
+    let open = permission("ann", json!({}));
+    assert_eq!(
+        (&open["decision"], &open["depends_on"]),
+        (&json!("depends"), &json!(["resource.ticket.team"])),
+        "{open}"
+    );
+    for resource in [json!({"id": "c1"}), json!({"id": "c2"}), json!({"ticket": "t1"})] {
+        assert_eq!(permission("ann", resource.clone())["decision"], decides(&tenant, &resource));
+    }
+    // The directory does not have its ticket, and a check may send the team.
+    assert_eq!(permission("ann", json!({"id": "c3"}))["decision"], "depends");
+    // The level of the manager, whom the directory knows.
+    assert_eq!(permission("bob", json!({}))["decision"], "deny");
+    let rows = json!({"subjects": [{"subject": "ann"}, {"subject": "bob"}]});
+    let cells = tenant.manage("POST /api/v1/matrix", &rows).is(200).json()["cells"].clone();
+    assert_eq!(
+        (&cells[0]["condition"], &cells[1]["decision"]),
+        (&json!("resource.ticket.team == user.team"), &json!("deny")),
+        "{cells}"
+    );
+    // A legacy check has no attributes, and knows rules alone.
+    let gateway = tenant.token("gateway", &["service"]);
+    let legacy = || {
+        let body = json!({"subject": "ann", "resource": "comment:read"});
+        let request = Request::new("POST /api/v1/resources/access/check").token(&gateway);
+        tenant.send(&request.json(&body)).is(200).json()["allowed"].clone()
+    };
+    assert_eq!(legacy(), false);
+    tenant.rule("ann", "comment:read", "read", "allow");
+    assert_eq!(legacy(), true);
 }

@@ -270,6 +270,37 @@ fn the_directory_completes_a_check_for_the_draft() {
     });
 }
 
+#[test]
+fn the_draft_follows_references_that_the_live_rules_do_not() {
+    until_ready(|| {
+        let tenant = Tenant::new();
+        for (of, properties) in [
+            ("ward", json!({"head": {"type": "ref<user>"}})),
+            ("chart", json!({"ward": {"type": "ref<ward>"}})),
+        ] {
+            let body = json!({"properties": properties});
+            tenant.manage(format!("PUT /api/v1/types/{of}"), &body).is(201);
+        }
+        let entities = json!([
+            {"type": "ward", "id": "er", "properties": {"head": "ann"}},
+            {"type": "chart", "id": "c1", "properties": {"ward": "er"}},
+        ]);
+        tenant.manage("PUT /api/v1/entities", &json!({"entities": entities})).is(200);
+        let head = policy("head", "allow", "resource.ward.head == request.subject");
+        put(&tenant, &json!({"policies": [head]})).is(201);
+        for subject in ["ann", "bob"] {
+            let body = json!({"subject": subject, "resource": "chart:read", "attributes": {"resource": {"id": "c1"}}});
+            assert_eq!(tenant.check(&body).is(200).text_of("decision"), "deny");
+        }
+        let report = compared(&tenant, 2, || {});
+        if counts(&report)[4] > 0 {
+            return false;
+        }
+        assert_eq!(counts(&report), [2, 0, 1, 0, 0, 0], "{report}");
+        true
+    });
+}
+
 /// A tenant with a chain of folders that is longer than the thread of a request walks.
 fn with_a_chain(tenant: &Tenant<'_>) {
     const FOLDERS: usize = 5_500;

@@ -470,11 +470,14 @@ impl<'r> LayeredAttributes<'r> {
         self.related_names().next().is_some()
     }
 
-    /// Returns the references that lead to the attribute `name`, the first one first, as far as they have values.
+    /// Returns the references that lead to the attribute `name`, the first one first, as far as they have values: from the last
+    /// one on that the request sent.
     fn way_to(&self, name: &str) -> Vec<FollowedReference<'r>> {
         let Some(related) = self.sources.related(name) else { return Vec::new() };
-        let mut way = self.way_to(related.reference);
-        if let (place, Some(AttributeValue::Text(id))) = self.settled(related.reference) {
+        let (place, value) = self.settled(related.reference);
+        let is_sent = place == PropertySource::Request && self.is_sent(related.reference);
+        let mut way = if is_sent { Vec::new() } else { self.way_to(related.reference) };
+        if let Some(AttributeValue::Text(id)) = value {
             let (reference, to) = (related.reference.to_owned(), related.to);
             way.push(FollowedReference { reference, id, to, place });
         }

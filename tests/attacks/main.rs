@@ -33,6 +33,7 @@ mod cost;
 mod denials;
 mod edge;
 mod exports;
+mod items;
 mod names;
 mod operator;
 mod overload;
@@ -107,6 +108,16 @@ const ATTACKS: &[Attack] = &[
     Attack { number: "18", name: "`dev` under a foreign name", run: trust::foreign_hosts },
     Attack { number: "19", name: "answers without their headers", run: trust::missing_headers },
     Attack { number: "vouch", name: "a member that vouches for itself", run: trust::own_tuples },
+    Attack {
+        number: "items",
+        name: "lists of 50,000 items, with a thousand tests and patterns",
+        run: items::many_items,
+    },
+    Attack {
+        number: "named",
+        name: "names that double forty times, and 2,000 policies on one name",
+        run: items::many_names,
+    },
     Attack { number: "20", name: "a key set that is wrong in many ways", run: answers::key_sets },
     Attack { number: "21", name: "200 bulk registrations of 1 MiB at once", run: writes::bulk },
     Attack {

@@ -96,3 +96,34 @@ fn hints_name_what_may_be_meant_and_come_in_the_order_of_the_body() {
         json!({"subject": "ann", "resource": "ticket:read", "attributes": {"context": many}});
     assert_eq!(hints(&tenant, &body).len(), 20);
 }
+
+#[test]
+fn a_reference_is_read_where_a_policy_reads_what_is_behind_it() {
+    let tenant = helpdesk();
+    let text = json!({"type": "text"});
+    for (of, properties) in [
+        ("ticket", json!({"owner": {"type": "ref<user>"}, "team": text})),
+        ("comment", json!({"ticket": {"type": "ref<ticket>"}, "place": text, "place.floor": text})),
+    ] {
+        let body = json!({"properties": properties});
+        tenant.manage(format!("PUT /api/v1/types/{of}"), &body).is(201);
+    }
+    let policy = json!({
+        "name": "of the ticket", "resource": "comment:read", "effect": "allow", "priority": 1,
+        "format": "expression",
+        "rule_data": {"expression": "resource.ticket.owner.team == 'blue' || resource.place.floor == '3'"},
+    });
+    tenant.manage("POST /api/v1/abac/policies", &policy).is(201);
+    let asked = |resource: Value| {
+        let attributes = json!({"resource": resource});
+        hints(
+            &tenant,
+            &json!({"subject": "ann", "resource": "comment:read", "attributes": attributes}),
+        )
+    };
+    assert_eq!(asked(json!({"ticket": "t1", "ticket.owner": "bob"})), []);
+    let unread = |path: &str| [("UNREAD_ATTRIBUTE".to_owned(), path.to_owned())];
+    assert_eq!(asked(json!({"ticket.team": "blue"})), unread("/attributes/resource/ticket.team"));
+    // A name that begins another one is not a reference.
+    assert_eq!(asked(json!({"place": "hall"})), unread("/attributes/resource/place"));
+}

@@ -8,8 +8,10 @@ mod during;
 mod items;
 mod matrix;
 mod memory;
+mod named;
 mod ours;
 mod policies;
+mod references;
 mod rules;
 mod search;
 mod text;
@@ -29,5 +31,7 @@ fn main() -> anyhow::Result<()> {
     report.group("10 search", search::search)?;
     report.group("11 batch", batch::batch)?;
     report.group("12 items", items::items)?;
+    report.group("13 references", references::references)?;
+    report.group("14 names", named::named)?;
     report.finish()
 }

@@ -21,12 +21,8 @@ impl Types {
         let named_type = attributes.get(RESOURCE).and_then(|sent| sent.get("type"));
         let named_type = named_type.and_then(Json::as_str).unwrap_or_else(|| object_of(resource));
         for namespace in ["user", RESOURCE, "action", "context"] {
-            let declared = match namespace {
-                RESOURCE => self.for_resource(named_type),
-                other => self.for_namespace(other),
-            };
             let sent = attributes.get(namespace).and_then(Json::as_object).unwrap_or_default();
-            let Some(declared) = declared else { continue };
+            let Some(declared) = self.for_check(named_type, namespace) else { continue };
             for (name, _) in sent.iter().filter(|(name, _)| !declared.has(name)) {
                 let prefix = format!("{namespace}.");
                 let expected = || declared.expected(name, &prefix);
@@ -37,11 +33,13 @@ impl Types {
 
     /// Returns the declared types of an attribute of a check about an object of the type `object`; none if it has none.
     pub fn kinds_of(&self, object: &str, namespace: &'static str, name: &str) -> Vec<PropertyType> {
-        let declared = match namespace {
-            RESOURCE => self.for_resource(object),
-            other => self.for_namespace(other),
-        };
+        let declared = self.for_check(object, namespace);
         declared.map(|declared| declared.kinds(name)).unwrap_or_default()
+    }
+
+    /// Returns whether an attribute of a check about an object of the type `object` is declared as a reference.
+    pub fn is_reference(&self, object: &str, namespace: &'static str, name: &str) -> bool {
+        self.for_check(object, namespace).is_some_and(|declared| declared.is_reference(name))
     }
 
     /// Checks the properties of an entity at `at`: a type that has declared properties has no others, and each value is of

@@ -43,8 +43,20 @@ impl Types {
         }
     }
 
+    /// Returns the declared properties of a namespace of a check about an object of the type `object`.
+    pub(super) fn for_check<'t>(
+        &'t self,
+        object: &'t str,
+        namespace: &'static str,
+    ) -> Option<DeclaredNames<'t>> {
+        match namespace {
+            RESOURCE => self.for_resource(object),
+            other => self.for_namespace(other),
+        }
+    }
+
     /// Returns the declared properties of `user`, `context` or `action`.
-    pub(super) fn for_namespace(&self, namespace: &'static str) -> Option<DeclaredNames<'_>> {
+    fn for_namespace(&self, namespace: &'static str) -> Option<DeclaredNames<'_>> {
         let undeclared = if namespace == USER { OF_USERS } else { &[] };
         self.for_type(namespace, undeclared)
     }
@@ -108,6 +120,13 @@ impl<'t> DeclaredNames<'t> {
             return known.map(|(_, kind)| *kind).collect();
         }
         declared
+    }
+
+    /// Returns whether some type has the property, which may be behind references, as a reference.
+    pub(crate) fn is_reference(&self, name: &str) -> bool {
+        let is_one =
+            |reached| matches!(reached, Reached::Property(property) if property.to.is_some());
+        self.reached(name).any(is_one)
     }
 
     /// Returns the types of the values of a property as they are declared, each once, in the order of names.

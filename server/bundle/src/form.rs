@@ -62,6 +62,7 @@ impl Form {
         ("check", NONE),
         ("resolved", NONE),
         ("responses", NONE),
+        ("relations", NONE),
         ("undetermined", NONE),
         ("expect", NONE),
     ]);

@@ -38,6 +38,7 @@ mod rulebook;
 mod skip_cause;
 mod sources;
 mod strays;
+mod sufficient_tuples;
 mod types;
 mod unique;
 mod users;

@@ -153,6 +153,15 @@ impl Rulebook {
         })
     }
 
+    /// Returns the names of the relations of a type.
+    pub(crate) fn relations_of(&self, kind: &str) -> impl Iterator<Item = &str> {
+        let schemas = self.graph.iter().map(|graph| graph.schema());
+        schemas.flat_map(move |schema| {
+            let of_kind = schema.relations().filter(move |one| schema.type_of(*one) == kind);
+            of_kind.map(|one| schema.name(one))
+        })
+    }
+
     /// Returns the claims whose absence leaves the relation of an attribute `relation.<name>` of these resources undetermined.
     pub fn claims_that_may_be_absent(
         &self,

@@ -20,6 +20,8 @@ mod conditions;
 mod databases;
 #[path = "filters/graphs.rs"]
 mod graphs;
+#[path = "filters/helpdesk.rs"]
+mod helpdesk;
 #[path = "filters/indexes.rs"]
 mod indexes;
 #[path = "filters/papers.rs"]

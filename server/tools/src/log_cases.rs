@@ -1,11 +1,13 @@
 //! `portcullis cases from-log`: cases from recorded decisions.
 
+mod relations;
+
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use portcullis_bundle::{ExportedContent, folder_files};
+use portcullis_bundle::{ExportedContent, Rulebook, folder_files};
 use portcullis_config::Variables;
 use portcullis_engine::{DEFAULT_DENY, json};
 use portcullis_model::clock::Clock;
@@ -43,7 +45,8 @@ pub async fn run(
     let query: Vec<_> = from.into_iter().map(|from| ("from", from)).collect();
     let records = service.list_of("decisions", &query).await?;
     let names = names(&service).await?;
-    let (cases, left_out) = covering(&records, &names);
+    let types = relations::relations_of(service.list("types").await?).context("the types")?;
+    let (cases, left_out) = covering(&records, &names, &types);
     let kinds = json!({"cases": cases}).to_string();
     let kinds = json::parse(kinds.as_bytes()).context("the cases")?;
     let content = ExportedContent { tenant: "", kinds: &kinds, descriptors: &[] };
@@ -52,7 +55,7 @@ pub async fn run(
     if left_out > 0 {
         writeln!(
             err,
-            "note: {left_out} rules and policies have no case: they are gone, or read claims, relations or attributes that are not recorded"
+            "note: {left_out} rules and policies have no case: they are gone, or read claims, attributes that are not recorded, or relations that no tuples of the subject give"
         )?;
     }
     Ok(ExitCode::SUCCESS)
@@ -74,22 +77,27 @@ async fn names(service: &Service) -> anyhow::Result<HashMap<String, String>> {
 
 /// Returns a case for each resource and what decided about it, and the number of those without one. What decides one of
 /// them is what does not apply in the others.
-fn covering(records: &[Value], names: &HashMap<String, String>) -> (Vec<Value>, usize) {
+fn covering(
+    records: &[Value],
+    names: &HashMap<String, String>,
+    types: &Rulebook,
+) -> (Vec<Value>, usize) {
     let mut found: BTreeMap<(&str, &str), Option<Value>> = BTreeMap::new();
     for record in records {
         let text = |name: &str| record[name].as_str().unwrap_or_default();
         let case = found.entry((text("resource"), text("rule"))).or_default();
         if case.is_none() {
-            *case = names.get(text("rule")).and_then(|name| case_of(record, name));
+            *case = names.get(text("rule")).and_then(|name| case_of(record, name, types));
         }
     }
     let left_out = found.values().filter(|case| case.is_none()).count();
     (found.into_values().flatten().collect(), left_out)
 }
 
-/// Returns the case that shows a recorded decision by a rule of this name; `None` if none can.
-fn case_of(record: &Value, name: &str) -> Option<Value> {
-    let is_whole = ["token", "relations", "dropped"].iter().all(|name| record.get(name).is_none());
+/// Returns the case that shows a recorded decision by a rule of this name, with tuples of the relations of `types`; `None` if none
+/// can.
+fn case_of(record: &Value, name: &str, types: &Rulebook) -> Option<Value> {
+    let is_whole = ["token", "dropped"].iter().all(|name| record.get(name).is_none());
     let mut attributes = record["attributes"].as_object()?.clone();
     if !is_whole {
         return None;
@@ -128,6 +136,9 @@ fn case_of(record: &Value, name: &str) -> Option<Value> {
         "check": check,
         "expect": {"decision": decision, "rule": name},
     });
+    if record.get("relations").is_some() {
+        case["relations"] = relations::tuples(types, record, &case["check"])?;
+    }
     if let Some(resolved) = record["resolved"].as_object() {
         let values = resolved.iter().map(|(of, answer)| (of.clone(), answer["values"].clone()));
         case["resolved"] = Value::Object(values.collect());
@@ -174,9 +185,10 @@ mod tests {
             record("6", "gone", json!({})),
             record("7", "c", json!({"directory": {"roles": [{"hmac": "00"}]}})),
         ];
+        let types = relations::relations_of(Vec::new()).expect("no types");
         let names = [("a", "own"), ("b", "pin"), ("c", "roles"), ("default-deny", "default-deny")];
         let names = names.map(|(id, name)| (id.to_owned(), name.to_owned())).into_iter().collect();
-        let (cases, left_out) = covering(&records, &names);
+        let (cases, left_out) = covering(&records, &names, &types);
         let expected = json!([
             {
                 "name": "chart:read: allow by own (2)", "now": "2026-05-16T09:30:00.000Z",

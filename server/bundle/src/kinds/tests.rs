@@ -130,6 +130,7 @@ const CASES: &str = "
 - name: nobody else does
   check: {subject: bob, resource: wiki:write, action: write}
   responses: {hr: {directory: {GET people/bob: {status: 404}}}}
+  relations: [{object: 'folder:f1', relation: viewer, subject: 'user:bob'}]
   expect: {decision: deny, rule: '*, acme, wiki:write, write'}
 ";
 const WEBHOOKS: &str = "

@@ -135,12 +135,22 @@ impl Hints<'_> {
         }
     }
 
-    fn is_read(&self, namespace: &str, name: &str) -> bool {
+    fn is_read(&self, namespace: &'static str, name: &str) -> bool {
         let inputs = self.facts.inputs;
         OF_EVERY_CHECK.contains(&(namespace, name))
             || self.plan.reads(namespace, name)
+            || self.is_followed(namespace, name)
             || inputs.contains(&format!("{namespace}.*"))
             || inputs.contains(&format!("{namespace}.{name}"))
+    }
+
+    /// Returns whether the attribute is a reference, and a policy reads what is behind it.
+    fn is_followed(&self, namespace: &'static str, name: &str) -> bool {
+        let is_behind = |(of, read): (&str, &str)| {
+            of == namespace && read.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
+        };
+        self.facts.types.is_reference(self.sent.resource_type(), namespace, name)
+            && self.plan.attributes().any(is_behind)
     }
 
     fn unread(&mut self, namespace: &str, name: &str) {

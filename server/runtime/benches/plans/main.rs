@@ -10,6 +10,7 @@
 
 mod large;
 mod many;
+mod named;
 mod records;
 mod service;
 mod warm;
@@ -26,6 +27,10 @@ async fn main() -> anyhow::Result<()> {
         if report.selects("large") {
             let measured = large::measure(&database).await;
             report.group("large", |group| large::report(group, name, &measured))?;
+        }
+        if report.selects("named") {
+            let measured = named::measure(&database).await;
+            report.group("named", |group| named::report(group, name, &measured))?;
         }
         if report.selects("warm") {
             let measured = warm::measure(&database).await?;

@@ -159,6 +159,13 @@ impl Database {
         .expect("runs");
     }
 
+    /// Inserts rows by a statement that reads a JSON list of them, and returns 1 for each.
+    pub(crate) async fn insert_all(&self, insert: &str, rows: &[Value]) {
+        let text = SqlParam::Text(Value::from(rows).to_string().into());
+        let inserted: Vec<i64> = self.column(insert.to_owned(), &[text], 0).await;
+        assert_eq!(inserted.len(), rows.len());
+    }
+
     /// Returns the value of the condition for each row, in order.
     pub(crate) async fn select(&self, sql: &Sql) -> Vec<Option<bool>> {
         let text = format!("SELECT {} FROM docs AS d ORDER BY d.id", sql.text);

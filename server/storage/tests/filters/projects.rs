@@ -7,7 +7,6 @@ use chrono::{DateTime, Duration, SecondsFormat, Utc};
 use fastrand::Rng;
 use portcullis_bundle::Bundle;
 use portcullis_engine::filter::RowAttributes;
-use portcullis_engine::sql::SqlParam;
 use portcullis_engine::{
     AttributeAnswers, Check, CheckBody, Effect, KnownEntities, OpenQuestion, Plan, json,
 };
@@ -72,9 +71,7 @@ async fn compare(database: &Database, inserts: [&str; 3]) {
     let shares: Vec<Value> = documents.iter().flat_map(shares).collect();
     let projects: Vec<Value> = (0..ROWS).map(project).collect();
     for (insert, rows) in inserts.into_iter().zip([&documents, &shares, &projects]) {
-        let text = SqlParam::Text(json!(rows).to_string().into());
-        let inserted: Vec<i64> = database.column(insert.to_owned(), &[text], 0).await;
-        assert_eq!(inserted.len(), rows.len());
+        database.insert_all(insert, rows).await;
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies/projects");
     let bundle = Bundle::read_folder(&folder).expect("the sample");
