@@ -110,6 +110,7 @@ fn config(data: &Path, provider: &Provider) -> Config {
         store_limits: StoreLimits::default(),
         edge: EdgeConfig::default(),
         limits: LimitConfig::default(),
+        console: None,
         traces: TraceSettings::default(),
         ignored_proxies: Vec::new(),
     }
