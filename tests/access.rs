@@ -39,6 +39,95 @@ fn plan_of(tenant: &Tenant<'_>, more: &Value) -> Value {
     body
 }
 
+/// Columns are compared with the declared properties of their rows.
+#[test]
+fn a_column_fits_its_declared_property() {
+    let tenant = Tenant::new();
+    let kinds = [
+        ("owner", "text"),
+        ("folder", "ref<user>"),
+        ("level", "number"),
+        ("open", "boolean"),
+        ("until", "datetime"),
+        ("ip", "ip"),
+        ("tags", "list<text>"),
+    ];
+    let properties = kinds.map(|(name, kind)| (name.to_owned(), json!({"type": kind})));
+    let properties = json!({"properties": Value::Object(properties.into_iter().collect())});
+    tenant.manage("PUT /api/v1/types/doc", &properties).is(201);
+    tenant.policy("own", "doc:read", "allow", 1, &owned());
+    let plan = |name: &str, column: &Value| {
+        let columns = json!({name: column, "resource.owner": {"sql": "d.owner", "type": "text"}});
+        tenant.manage(PLAN, &plan_of(&tenant, &json!({"dialect": "postgres", "columns": columns})))
+    };
+    let column = |kind: &str| json!({"sql": "d.x", "type": kind});
+    let all = [
+        "text",
+        "integer",
+        "number",
+        "boolean",
+        "timestamptz",
+        "uuid",
+        "date",
+        "text[]",
+        "integer[]",
+    ];
+    for (name, fitting) in [
+        ("resource.folder", &["text", "uuid", "date"][..]),
+        ("resource.level", &["integer", "number"]),
+        ("resource.open", &["boolean"]),
+        ("resource.until", &["timestamptz", "text"]),
+        ("resource.ip", &["text"]),
+        ("resource.tags", &["text[]", "integer[]"]),
+        ("resource.id", &["text", "uuid", "date"]),
+        // Nothing is declared for users.
+        ("user.any", &all),
+    ] {
+        for kind in all {
+            let reply = plan(name, &column(kind));
+            if fitting.contains(&kind) {
+                reply.is(200);
+                continue;
+            }
+            let fault = reply.invalid();
+            let at = format!("`/columns/{name}/type`");
+            assert!(fault.text_of("message").contains(&at), "{name} {kind}: {}", fault.text);
+        }
+    }
+    let pairs =
+        json!({"pairs": {"table": "t", "row": "r", "value": "v"}, "key": "d.id", "type": "text"});
+    let of = json!({"sql": "d.x", "type": "integer", "of": "user"});
+    for (name, column, expected) in [
+        ("resource.tags", &pairs, ""),
+        ("resource.folder", &of, ""),
+        ("resource.open", &json!({"present": "d.x"}), ""),
+        (
+            "resource.level",
+            &of,
+            "`/columns/resource.level/type`: expected `integer` or `number`, because `resource.level` is declared as number",
+        ),
+        ("resource.folder", &pairs, "is declared as ref<user>"),
+        (
+            "resource.until",
+            &json!({"absent": "d.x"}),
+            "`/columns/resource.until/absent`: expected `timestamptz` or `text`",
+        ),
+        (
+            "resource.levle",
+            &column("number"),
+            "`/columns/resource.levle`: expected a declared property of `doc` (did you mean `resource.level`?)",
+        ),
+    ] {
+        let reply = plan(name, column);
+        if expected.is_empty() {
+            reply.is(200);
+        } else {
+            let fault = reply.invalid();
+            assert!(fault.text_of("message").contains(expected), "{name}: {}", fault.text);
+        }
+    }
+}
+
 #[test]
 fn a_plan_says_which_rows_are_allowed() {
     let tenant = Tenant::new();

@@ -334,17 +334,23 @@ fn a_start_says_how_many_policies_compare_date_times_as_texts() {
     let server = saas::settings().start();
     let account = Account::open(&server, "acme");
     let tenant = account.tenant(&server);
-    let properties = json!({"properties": {"frozen_at": {"type": "datetime"}}});
-    tenant.manage("PUT /api/v1/types/wiki", &properties).is(201);
+    let mut policies = Vec::new();
     for (name, operator) in [("late", "lte"), ("early", "gt"), ("sound", "before")] {
         let policy = json!({
-            "name": name, "resource": "wiki:read", "effect": "deny", "priority": 1,
+            "name": name, "resource": "wiki:read", "effect": "deny", "priority": 1, "enabled": false,
             "rule_data": {
                 "type": "CONDITION", "attribute": "resource.frozen_at", "operator": operator,
                 "value": "2026-01-01T00:00:00Z",
             },
         });
-        tenant.manage("POST /api/v1/abac/policies", &policy).is(201);
+        policies.push(tenant.manage("POST /api/v1/abac/policies", &policy).is(201).id());
+    }
+    let properties = json!({"properties": {"frozen_at": {"type": "datetime"}}});
+    tenant.manage("PUT /api/v1/types/wiki", &properties).is(201);
+    // An update that does not send the condition passes.
+    for policy in policies {
+        let route = format!("PUT /api/v1/abac/policies/{policy}");
+        tenant.manage(route, &json!({"enabled": true})).is(200);
     }
     let server = server.crash_and_restart();
     let said = server.process.err.wait_for(|lines| {
@@ -355,4 +361,6 @@ fn a_start_says_how_many_policies_compare_date_times_as_texts() {
     });
     let said = said.expect("a line of the log");
     assert!(said.contains("count=2") && said.contains("policy=\"late\""), "{said}");
+    let metrics = Request::new("GET /metrics").send(server.address).is(200).text;
+    assert!(metrics.contains("\nportcullis_datetimes_as_texts 2\n"), "{metrics}");
 }

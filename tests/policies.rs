@@ -1,5 +1,7 @@
 //! `/api/v1/abac/policies`: ABAC policies.
 
+mod datetimes;
+
 use serde_json::{Value, json};
 
 use crate::support::tenant::{always, condition};

@@ -83,6 +83,11 @@ impl Named {
         &self.name
     }
 
+    /// Returns the use of the name for this condition.
+    pub(crate) fn with_meaning(self, meaning: Option<Arc<Condition>>) -> Self {
+        Self { meaning, ..self }
+    }
+
     /// Returns the condition that the name stands for; `None` in a condition as it was written.
     pub fn meaning(&self) -> Option<&Arc<Condition>> {
         self.meaning.as_ref()
@@ -131,6 +136,8 @@ pub enum Predicate<A = AttributePath> {
     Items(Box<Items<A>>),
     /// The attribute is a list whose number of items has this order to the operand: the node `LENGTH`.
     Length(Operator, Operand<A>),
+    /// As `Compare`, beside a declared date-time: undetermined, because texts of instants are not ordered as instants are.
+    Unordered(Operator, Operand<A>),
 }
 
 /// A condition that an item of a list, or each, has to meet. `A` identifies an attribute, as in [`Test`].
@@ -432,6 +439,9 @@ impl<A> Test<A> {
                 Predicate::Length(operator, operand) => {
                     Predicate::Length(operator, operand.map(name))
                 }
+                Predicate::Unordered(operator, operand) => {
+                    Predicate::Unordered(operator, operand.map(name))
+                }
             },
             if_missing: self.if_missing,
         }
@@ -457,7 +467,8 @@ impl<A> Predicate<A> {
     pub fn right_attribute(&self) -> Option<&A> {
         match self {
             Self::Compare(_, Operand::Attribute(attribute))
-            | Self::Length(_, Operand::Attribute(attribute)) => Some(attribute),
+            | Self::Length(_, Operand::Attribute(attribute))
+            | Self::Unordered(_, Operand::Attribute(attribute)) => Some(attribute),
             _ => None,
         }
     }
@@ -466,7 +477,9 @@ impl<A> Predicate<A> {
     /// condition on items reads.
     pub fn other_attributes(&self) -> &[A] {
         match self {
-            Self::Compare(_, operand) | Self::Length(_, operand) => operand.attributes(),
+            Self::Compare(_, operand) | Self::Length(_, operand) | Self::Unordered(_, operand) => {
+                operand.attributes()
+            }
             Self::Items(items) => items.reads(),
             Self::Exists | Self::Matches(_) | Self::IpIn(_) | Self::During(_) => &[],
         }
@@ -482,7 +495,8 @@ impl<A> Predicate<A> {
             | Self::IpIn(_)
             | Self::During(_)
             | Self::Items(_)
-            | Self::Length(..) => Vec::new(),
+            | Self::Length(..)
+            | Self::Unordered(..) => Vec::new(),
         }
     }
 
@@ -490,7 +504,7 @@ impl<A> Predicate<A> {
     pub(crate) fn operator_name(&self) -> &'static str {
         match self {
             Self::Exists => UnaryOperator::Exists.into_str(),
-            Self::Compare(operator, _) => operator.into_str(),
+            Self::Compare(operator, _) | Self::Unordered(operator, _) => operator.into_str(),
             // A condition tree has no operator for a search; only Casbin's function `regexMatch` makes one.
             Self::Matches(pattern) if pattern.is_search() => "regexMatch",
             Self::Matches(_) => UnaryOperator::Matches.into_str(),

@@ -44,6 +44,7 @@ pub mod casbin;
 mod check_buffer;
 mod check_terms;
 pub mod condition;
+mod datetimes;
 mod decision;
 pub mod during;
 pub mod entities;
@@ -94,11 +95,12 @@ mod word;
 pub use check_buffer::CheckBuffer;
 pub use check_terms::{ActionTerms, CheckTerms, UnknownSubjects};
 pub use condition::Condition;
+pub use datetimes::Datetimes;
 pub use decision::{DEFAULT_DENY, Decision, JudgedPolicy, Matched, MatchedRuleId, Undetermined};
 pub use invalid::Invalid;
 pub use json::Json;
 pub use judge::{CheckKind, Facts, Judged, OpenQuestion, Related};
-pub use namespaces::{AttributeKind, Namespaces};
+pub use namespaces::{AttributeKind, Namespaces, ReadableAttributes};
 pub use number::Number;
 pub use plan::{
     AttributeChange, ChangeSet, Counterfactuals, ExplainedAttribute, ExplainedItems, ExplainedNode,

@@ -42,7 +42,7 @@ fn check_test(test: &Test, at: &Place<'_>, problems: &mut Problems) {
         Predicate::Exists | Predicate::Items(_) => return,
         Predicate::Length(_, operand) => (true, *operand != Operand::Attribute(ROLES)),
         Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_) => (false, true),
-        Predicate::Compare(operator, operand) => {
+        Predicate::Compare(operator, operand) | Predicate::Unordered(operator, operand) => {
             let is_other = *operand != Operand::Attribute(ROLES);
             (operator.compares_list_on_left(), is_other || operator.compares_list_on_right())
         }

@@ -8,7 +8,7 @@ mod written;
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::condition::{AttributePath, NamedConditions, RequestField, ResolverAttribute};
+use crate::condition::{AttributePath, NamedConditions, RequestField, ResolverAttribute, Test};
 use crate::excerpt::quoted;
 use crate::nearest::any_of;
 use crate::relation::{RELATION, RelationNames};
@@ -57,7 +57,7 @@ impl Namespaces {
 
     /// Returns the attributes that a policy on these resources may read.
     pub fn readable_on<'n>(&'n self, resource: &'n ResourcePattern) -> ReadableAttributes<'n> {
-        ReadableAttributes { namespaces: self, resource }
+        ReadableAttributes { namespaces: self, resource, is_stored: false }
     }
 }
 
@@ -67,9 +67,16 @@ pub struct ReadableAttributes<'n> {
     namespaces: &'n Namespaces,
     /// The resources of the policy.
     resource: &'n ResourcePattern,
+    is_stored: bool,
 }
 
 impl<'n> ReadableAttributes<'n> {
+    /// Returns the attributes for a condition that is stored: its orders of date-times are undetermined, and not faults.
+    #[must_use]
+    pub fn of_stored(self) -> Self {
+        Self { is_stored: true, ..self }
+    }
+
     /// Returns the conditions that a policy may name.
     fn conditions(self) -> &'n NamedConditions {
         &self.namespaces.conditions
@@ -103,6 +110,14 @@ impl<'n> ReadableAttributes<'n> {
         let types = declared.declared_types(name);
         let types = any_of(types.iter().map(|one| &**one));
         Some(format!("{} is declared as {types}", quoted(path)))
+    }
+
+    /// Returns the side of a test that is declared as a date-time and that the test orders as a text.
+    fn ordered_datetime(self, test: &Test) -> Option<&AttributePath> {
+        if self.is_stored {
+            return None;
+        }
+        self.namespaces.types.ordered_datetime(self.resource, test)
     }
 
     /// Completes "expected …" for an attribute that does not exist.

@@ -36,6 +36,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use uuid::Uuid;
 
 use crate::check_terms::UnknownSubjects;
+use crate::datetimes::Unordering;
 use crate::decision::{Decision, JudgedPolicy, combine};
 use crate::policy::Policy;
 use crate::rbac::Rule;
@@ -100,7 +101,9 @@ impl Plan {
     ) -> Self {
         let policies = policies.into_iter().filter(|policy| policy.resource.matches(resource));
         let matching = rules.iter().filter(|rule| rule.tuple.obj.matches(resource));
-        let mut sources: Vec<Source> = policies.map(Source::from).collect();
+        let mut orders = Unordering::new(&facts.datetimes);
+        let mut sources: Vec<Source> =
+            policies.map(|policy| Source::from_policy(policy, &mut orders)).collect();
         let rules = match facts.relations {
             None => Rules::new(matching),
             Some(_) => {

@@ -98,7 +98,7 @@ pub fn registered_resource<'j>(
 }
 
 /// The resources to which a rule or policy applies.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ResourcePattern {
     /// `*`: every resource.
     Any,

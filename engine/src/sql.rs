@@ -8,6 +8,7 @@
 mod clause;
 mod columns;
 mod comparison;
+mod declared;
 mod dialect;
 mod limits;
 mod number;

@@ -7,6 +7,7 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 
 use crate::check_terms::CheckTerms;
+use crate::datetimes::Datetimes;
 use crate::property_sources::PropertySources;
 
 /// The facts about a tenant. All plans of one revision share them.
@@ -18,6 +19,8 @@ pub struct TenantFacts {
     pub inclusions: RoleInclusions,
     /// The properties that are taken from one place alone, or refer to a type.
     pub sources: PropertySources,
+    /// The properties that `<`, `<=`, `>` and `>=` do not order. Only the compilation of a plan reads them.
+    pub datetimes: Arc<Datetimes>,
     /// The relations of the types, as text that differs if they do; `None` for a tenant without any. With it, the subjects of
     /// rules can be relations.
     pub relations: Option<Arc<str>>,
@@ -43,7 +46,8 @@ impl TenantFacts {
     pub fn weight(&self) -> usize {
         let texts = [&self.relations, &self.recording].into_iter().flatten();
         let texts: usize = texts.map(|text| text.len()).sum();
-        size_of::<Self>() + self.inclusions.weight() + self.sources.weight() + texts
+        let declared = self.sources.weight() + self.datetimes.weight();
+        size_of::<Self>() + self.inclusions.weight() + declared + texts
     }
 }
 

@@ -26,22 +26,34 @@ impl Condition {
     /// Replaces each search by a pattern of the whole text that matches the same texts.
     #[must_use]
     pub fn without_searches(self) -> Self {
-        let all =
-            |children: Box<[Self]>| children.into_iter().map(Self::without_searches).collect();
+        self.map_predicates(&|test| match &test.predicate {
+            Predicate::Matches(pattern) => Some(Predicate::Matches(pattern.whole())),
+            _ => None,
+        })
+    }
+
+    /// Replaces the predicate of each test for which `replace` returns another one, of the tests of items, too.
+    #[must_use]
+    pub(crate) fn map_predicates(self, replace: &impl Fn(&Test) -> Option<Predicate>) -> Self {
+        let all = |children: Box<[Self]>| {
+            children.into_iter().map(|child| child.map_predicates(replace)).collect()
+        };
         match self {
             Self::And(children) => Self::And(all(children)),
             Self::Or(children) => Self::Or(all(children)),
-            Self::Not(child) => Self::Not(Box::new(child.without_searches())),
-            Self::Test(Test { attribute, predicate, if_missing }) => {
-                let predicate = match predicate {
-                    Predicate::Matches(pattern) => Predicate::Matches(pattern.whole()),
+            Self::Not(child) => Self::Not(Box::new(child.map_predicates(replace))),
+            Self::Test(test) => {
+                let predicate = match &test.predicate {
                     Predicate::Items(items) => {
-                        let child = items.child().clone().without_searches();
-                        Predicate::Items(Box::new(items.with_child(child)))
+                        let child = items.child().clone().map_predicates(replace);
+                        Some(Predicate::Items(Box::new(items.with_child(child))))
                     }
-                    other => other,
+                    _ => replace(&test),
                 };
-                Self::Test(Test { attribute, predicate, if_missing })
+                Self::Test(match predicate {
+                    Some(predicate) => Test { predicate, ..test },
+                    None => test,
+                })
             }
             named @ Self::Named(_) => named,
         }
@@ -64,19 +76,21 @@ impl<A> Predicate<A> {
             Self::IpIn(networks) => {
                 Json::Array(networks.iter().map(|network| text(network.to_string())).collect())
             }
-            Self::Compare(_, operand) | Self::Length(_, operand) => match operand {
-                Operand::Attribute(attribute) => {
-                    Json::Object(vec![member("attribute", text(name(attribute)))])
+            Self::Compare(_, operand) | Self::Length(_, operand) | Self::Unordered(_, operand) => {
+                match operand {
+                    Operand::Attribute(attribute) => {
+                        Json::Object(vec![member("attribute", text(name(attribute)))])
+                    }
+                    Operand::Text(literal) => text(&**literal),
+                    Operand::Number(number) => Json::Number(*number),
+                    Operand::Bool(value) => Json::Bool(*value),
+                    Operand::List(list) => Json::Array(
+                        list.texts().map(text).chain(list.numbers().map(Json::Number)).collect(),
+                    ),
+                    Operand::Instant(instant) => text(date_time(*instant)),
+                    Operand::Duration { length, .. } => text(length.to_string()),
                 }
-                Operand::Text(literal) => text(&**literal),
-                Operand::Number(number) => Json::Number(*number),
-                Operand::Bool(value) => Json::Bool(*value),
-                Operand::List(list) => Json::Array(
-                    list.texts().map(text).chain(list.numbers().map(Json::Number)).collect(),
-                ),
-                Operand::Instant(instant) => text(date_time(*instant)),
-                Operand::Duration { length, .. } => text(length.to_string()),
-            },
+            }
         })
     }
 }

@@ -3,7 +3,6 @@
 
 mod check;
 mod declared;
-mod orders;
 mod references;
 
 use std::borrow::Cow;

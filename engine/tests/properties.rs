@@ -9,6 +9,7 @@
 mod changes;
 #[path = "analysis/claims.rs"]
 mod claims;
+mod datetimes;
 mod effort;
 mod forms;
 mod matrix;

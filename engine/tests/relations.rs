@@ -467,6 +467,7 @@ fn derived(world: &World, next: &World, facts: &Arc<TenantFacts>, rng: &mut Rng)
         policies: (world.policies.iter().map(|(policy, _)| (policy.id, None)))
             .chain(next.policies.iter().map(|(policy, _)| (policy.id, Some(policy.clone()))))
             .collect(),
+        ..PlanChanges::default()
     };
     let before = world.compile(RESOURCE, facts);
     let changed = before.with_changes(2, changes, None, |_| None).expect("shares nothing");
@@ -485,7 +486,7 @@ fn derived(world: &World, next: &World, facts: &Arc<TenantFacts>, rng: &mut Rng)
     // A change to the same world changes nothing.
     let same = PlanChanges {
         rules: next.rules.iter().map(|rule| (rule.id, Some(rule.clone()))).collect(),
-        policies: Vec::new(),
+        ..PlanChanges::default()
     };
     let again = shared.with_changes(3, same, Some(&broader), |_| None);
     [changed, again.unwrap_or(shared)]

@@ -27,7 +27,7 @@ use portcullis_limits::CallerLimits;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::clock::Clock;
 use portcullis_model::revision::HistoryRetention;
-use portcullis_operations::datetimes_as_texts::log_datetimes_as_texts;
+use portcullis_operations::datetimes_as_texts::count_datetimes_as_texts;
 use portcullis_operations::drafts::shadow_plans;
 use portcullis_operations::{audit, revisions, sessions};
 use portcullis_runtime::app::{App, Console, Parts};
@@ -105,7 +105,7 @@ async fn start(config: Config, hangups: Signal) -> anyhow::Result<(App, Delivery
     app.catch_up().await?;
     app.resolvers.refresh_operator_resolvers().await;
     app.spawn_background_tasks();
-    app.background.spawn(log_datetimes_as_texts(app.clone()));
+    app.background.spawn(count_datetimes_as_texts(app.clone()));
     let fronts = listeners.with_routes(&app, &bodies);
     Ok((app, delivery, fronts))
 }

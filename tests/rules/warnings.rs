@@ -148,3 +148,47 @@ fn a_test_that_is_never_decided_is_saved_with_a_warning() {
         assert_eq!(warnings(&tenant.manage(path, &change).is(200)).len(), 10);
     }
 }
+
+#[test]
+fn an_order_of_date_times_as_texts_is_saved_with_a_warning() {
+    let tenant = Tenant::new();
+    let properties = json!({"note": {"type": "text"}});
+    tenant.manage("PUT /api/v1/types/wiki", &json!({"properties": properties})).is(201);
+    let (until, since) = ("2026-01-15T10:00:00+02:00", "2026-01-15T09:00:00Z");
+    let entities = json!({"entities": [
+        {"type": "user", "id": "ann", "properties": {"since": since, "name": "ann"}},
+        {"type": "doc", "id": "d", "properties": {"until": until}},
+    ]});
+    tenant.manage("PUT /api/v1/entities", &entities).is(200);
+    let text = |text: &str| json!({"expression": text});
+    let tree = json!({"type": "AND", "children": [always(), condition("resource.until", "lte", json!(until))]});
+    for (resource, format, rule_data, path) in [
+        ("doc:read", "expression", text("resource.until < request.time"), "/rule_data/expression"),
+        ("doc:read", "json", tree, "/rule_data/children/1"),
+        ("doc:read", "expression", text("user.since < resource.until"), "/rule_data/expression"),
+        ("doc:read", "expression", text("user.name < resource.until"), ""),
+        ("doc:read", "expression", text("resource.until before request.time"), ""),
+        ("wiki:read", "expression", text("resource.note < request.time"), ""),
+    ] {
+        let policy = json!({
+            "name": "p", "resource": resource, "effect": "deny", "priority": 1,
+            "format": format, "rule_data": rule_data,
+        });
+        let created = tenant.manage(format!("POST {POLICIES}"), &policy).is(201);
+        let expected: Vec<_> = [path]
+            .into_iter()
+            .filter(|path| !path.is_empty())
+            .map(|path| ("DATETIMES_AS_TEXTS".to_owned(), path.to_owned()))
+            .collect();
+        assert_eq!(warnings(&created), expected, "{resource} {rule_data}");
+        if path.is_empty() {
+            tenant.delete(&format!("{POLICIES}/{}", created.id())).is(204);
+            continue;
+        }
+        let bundle = json!({"owner": "git:x", "bundle": {"policies": [policy]}});
+        let planned = tenant.manage("POST /api/v1/apply?dry_run=true", &bundle).is(200).json();
+        let is_by_entities = rule_data == text("user.since < resource.until");
+        let warned = planned["warnings"].as_array().map_or(0, Vec::len);
+        assert_eq!(warned, usize::from(!is_by_entities), "{planned}");
+    }
+}

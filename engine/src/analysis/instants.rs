@@ -48,6 +48,7 @@ fn below(test: &Test, bound: Option<&DateTime<Utc>>) -> TruthSet {
         | Predicate::Matches(_)
         | Predicate::IpIn(_)
         | Predicate::Items(_)
-        | Predicate::Length(..) => TruthSet::UNDETERMINED,
+        | Predicate::Length(..)
+        | Predicate::Unordered(..) => TruthSet::UNDETERMINED,
     }
 }

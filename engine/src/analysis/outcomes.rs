@@ -82,6 +82,8 @@ pub(super) fn for_value(test: &Test, value: AttributeValue<'_>, scope: &Scope<'_
         Predicate::During(window) => {
             TruthSet::from_truth(value.instant().map(|instant| window.covers(instant)))
         }
-        Predicate::Items(_) | Predicate::Length(..) => TruthSet::UNDETERMINED,
+        Predicate::Items(_) | Predicate::Length(..) | Predicate::Unordered(..) => {
+            TruthSet::UNDETERMINED
+        }
     }
 }

@@ -118,7 +118,9 @@ fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
         | Predicate::IpIn(_)
         | Predicate::During(_)
         | Predicate::Matches(_) => TruthSet::ANY,
-        Predicate::Items(_) | Predicate::Length(..) => TruthSet::UNDETERMINED,
+        Predicate::Items(_) | Predicate::Length(..) | Predicate::Unordered(..) => {
+            TruthSet::UNDETERMINED
+        }
         // The text is not an item of a list.
         Predicate::Compare(operator, Operand::List(_)) => {
             TruthSet::from_truth(operator.holds(AttributeValue::Text(""), NO_ITEMS))
@@ -208,9 +210,11 @@ fn address_exists(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
 fn is_parsed_by(predicate: &Predicate) -> bool {
     match predicate {
         Predicate::IpIn(_) | Predicate::During(_) => true,
-        Predicate::Exists | Predicate::Matches(_) | Predicate::Items(_) | Predicate::Length(..) => {
-            false
-        }
+        Predicate::Exists
+        | Predicate::Matches(_)
+        | Predicate::Items(_)
+        | Predicate::Length(..)
+        | Predicate::Unordered(..) => false,
         Predicate::Compare(_, operand) => match operand {
             Operand::Instant(_) | Operand::Duration { .. } => true,
             Operand::Attribute(_)

@@ -102,7 +102,10 @@ fn for_list(path: &AttributePath, test: &Test, length: u64, scope: &Scope<'_>) -
                 truth => TruthSet::from_truth(truth),
             }
         }
-        Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_) => TruthSet::UNDETERMINED,
+        Predicate::Matches(_)
+        | Predicate::IpIn(_)
+        | Predicate::During(_)
+        | Predicate::Unordered(..) => TruthSet::UNDETERMINED,
         Predicate::Items(items) if length == 0 => {
             TruthSet::from_truth(Some(!items.quantifier().deciding()))
         }

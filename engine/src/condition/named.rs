@@ -270,7 +270,7 @@ impl NamedConditions {
     fn replaced(&self, condition: &Condition) -> Condition {
         condition.clone().replace_names(&mut |named| {
             let meaning = self.get(&named.name).ok().cloned();
-            Condition::Named(Named { name: named.name, meaning })
+            Condition::Named(named.with_meaning(meaning))
         })
     }
 }

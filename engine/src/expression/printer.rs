@@ -112,7 +112,7 @@ fn write_test(test: &Test, within: Within, out: &mut dyn Write) -> fmt::Result {
 
 fn is_comparison(test: &Test) -> bool {
     match &test.predicate {
-        Predicate::Compare(..) | Predicate::Length(..) => true,
+        Predicate::Compare(..) | Predicate::Length(..) | Predicate::Unordered(..) => true,
         Predicate::Matches(pattern) => !pattern.is_search(),
         Predicate::Exists | Predicate::IpIn(_) | Predicate::During(_) | Predicate::Items(_) => {
             false
@@ -128,7 +128,7 @@ impl Display for Bare<'_> {
         let path = Path(&self.0.attribute);
         match &self.0.predicate {
             Predicate::Exists => write!(f, "exists({path})"),
-            Predicate::Compare(operator, operand) => {
+            Predicate::Compare(operator, operand) | Predicate::Unordered(operator, operand) => {
                 write!(f, "{path} {} {}", operator.row().symbol, RightSide(operand))
             }
             Predicate::Matches(pattern) if pattern.is_search() => {

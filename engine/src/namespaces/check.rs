@@ -7,6 +7,7 @@ use crate::condition::{
     AttributePath, Condition, Leaf, Named, NamedConditions, Operand, Predicate, ResolverAttribute,
     Test,
 };
+use crate::datetimes;
 use crate::excerpt::quoted;
 use crate::invalid::{MAX_PROBLEMS, Place, Problems};
 use crate::json::{self, Json};
@@ -195,7 +196,16 @@ impl<'c, 'p> Check<'c, 'p> {
             self.list = left.map(|kinds| (&test.attribute, kinds.of_items()));
         }
         let (Some(left), Some(right)) = (left, right) else { return };
-        if fits(&test.predicate, left, right) || self.is_full() {
+        if self.is_full() {
+            return;
+        }
+        if fits(&test.predicate, left, right) {
+            if let Some(path) = self.attributes.ordered_datetime(test) {
+                let is_left = *path == test.attribute;
+                let (at, index) =
+                    if is_left { (&left_at, left_index) } else { (&right_at, left_index + 1) };
+                self.note(at, Some(index), instead(test, path));
+            }
             return;
         }
         let operator = test.predicate.operator_name();
@@ -255,10 +265,21 @@ impl<'c, 'p> Check<'c, 'p> {
     }
 }
 
+/// Completes "expected …" for the order of a declared date-time.
+fn instead(test: &Test, datetime: &AttributePath) -> String {
+    let instead = datetimes::instead_of(test).unwrap_or_default();
+    let operator = test.predicate.operator_name();
+    format!(
+        "`{instead}`: {} is declared as a date-time, which `{operator}` would order as a text",
+        quoted(datetime)
+    )
+}
+
 /// Returns whether a predicate can hold between these types.
 fn fits(predicate: &Predicate, left: KindSet, right: KindSet) -> bool {
     let (row, operand) = match predicate {
-        Predicate::Exists => return true,
+        // A policy that is stored so stays.
+        Predicate::Exists | Predicate::Unordered(..) => return true,
         Predicate::Matches(_) => return left.has(KindSet::ANY_TEXT),
         Predicate::IpIn(_) => return left.has(KindSet::ADDRESS),
         Predicate::During(_) => return left.has(KindSet::DATETIME),

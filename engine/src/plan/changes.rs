@@ -4,6 +4,8 @@
 //! in deciding order over the whole plan (`docs/semantics.md`, section 4.5). So a change by which patterns would be in two
 //! layers, or be gone from one, compiles all policies again, from their compiled parts.
 
+use std::sync::Arc;
+
 use hashbrown::HashSet;
 use uuid::Uuid;
 
@@ -12,6 +14,7 @@ use super::index::Rank;
 use super::layer::{Layer, Layers, whole};
 use super::slots::Namespace;
 use super::source::Source;
+use crate::datetimes::{Datetimes, Unordering};
 use crate::policy::Policy;
 use crate::rbac::Rule;
 use crate::resolution::ResolverRef;
@@ -23,6 +26,8 @@ pub struct PlanChanges {
     pub rules: Vec<(Uuid, Option<Rule>)>,
     /// The ids of all policies that changed, each with the policy as it is now, or `None` if it is gone or not enabled.
     pub policies: Vec<(Uuid, Option<Policy>)>,
+    /// The properties that the changed policies do not order.
+    pub datetimes: Arc<Datetimes>,
 }
 
 /// Returns the layers of a plan for `resource` after these policies changed, and the rules of these ids: those whose subject
@@ -30,7 +35,7 @@ pub struct PlanChanges {
 pub(super) fn changed(
     layers: &Layers,
     resource: &str,
-    changed: Vec<(Uuid, Option<Policy>)>,
+    (changed, datetimes): (Vec<(Uuid, Option<Policy>)>, &Datetimes),
     (mut ids, rules): (HashSet<Uuid>, Vec<Source>),
     resolver: impl Fn(&str) -> Option<ResolverRef>,
 ) -> Layers {
@@ -45,7 +50,9 @@ pub(super) fn changed(
     }
     let present = changed.into_iter().filter_map(|(_, policy)| policy);
     let present = present.filter(|policy| policy.resource.matches(resource));
-    let mut changed: Vec<Source> = present.map(Source::from).chain(rules).collect();
+    let mut orders = Unordering::new(datetimes);
+    let present = present.map(|policy| Source::from_policy(policy, &mut orders));
+    let mut changed: Vec<Source> = present.chain(rules).collect();
     let Some((base, earlier)) = layers.split_first() else {
         return whole(changed, resolver);
     };

@@ -1,6 +1,7 @@
 //! The inputs that a plan reads, for the records of its decisions (`docs/semantics.md`, section 17).
 
 use super::Plan;
+use super::program::Operation;
 use crate::condition::AttributePath;
 use crate::relation::RELATION;
 use crate::resolution::ResolverRef;
@@ -23,6 +24,15 @@ impl Plan {
             AttributePath::Token(path) => Some(("token", &**path)),
             AttributePath::Resolver(own) => Some((&*own.namespace, &*own.name)),
             AttributePath::Request(_) | AttributePath::Item => None,
+        })
+    }
+
+    /// Returns the attributes of orders that are undetermined because one side is a declared date-time, such as `user.until`.
+    pub fn unordered(&self) -> impl Iterator<Item = &AttributePath> {
+        self.layers.iter().flat_map(|layer| {
+            let nodes = layer.abac.program.nodes().iter();
+            let slots = nodes.flat_map(Operation::unordered);
+            slots.map(|slot| layer.abac.slots.path(slot)).filter(|path| path.is_sent())
         })
     }
 

@@ -78,7 +78,7 @@ impl Plan {
                 changes::changed(
                     &self.layers,
                     &self.resource,
-                    changes.policies,
+                    (changes.policies, &changes.datetimes),
                     (ids, present),
                     resolver,
                 )

@@ -3,6 +3,7 @@
 use crate::condition::{
     AttributePath, Condition, Operand, Predicate, RequestField, ResolverAttribute, Test,
 };
+use crate::datetimes::Unordering;
 use crate::operator::Operator;
 use crate::policy::{PlannedPolicy, Policy};
 use crate::rbac::{Rule, WILDCARD};
@@ -16,15 +17,15 @@ pub(super) struct Source {
     pub(super) condition: Option<Condition>,
 }
 
-impl From<Policy> for Source {
-    fn from(policy: Policy) -> Self {
-        let Policy { id, name, effect, priority, condition, .. } = policy;
-        let policy = PlannedPolicy { id, name: name.into(), effect, priority, is_rule: false };
-        Self { policy, condition: condition.ok() }
-    }
-}
-
 impl Source {
+    /// Makes a policy, whose orders of declared date-times are undetermined.
+    pub(super) fn from_policy(policy: Policy, orders: &mut Unordering<'_>) -> Self {
+        let Policy { id, name, effect, priority, condition, resource } = policy;
+        let policy = PlannedPolicy { id, name: name.into(), effect, priority, is_rule: false };
+        let condition = condition.ok();
+        Self { policy, condition: condition.map(|own| orders.of(&resource, own)) }
+    }
+
     /// Makes a rule whose subject is a relation a policy; `None` if the subject is a text.
     pub(super) fn from_rule(rule: &Rule) -> Option<Self> {
         let name = relation_of_subject(&rule.tuple.sub)?.into();

@@ -215,6 +215,16 @@ impl Columns {
         Some(Self(columns))
     }
 
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns each attribute with its column, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&AttributePath, &Column)> {
+        self.0.iter()
+    }
+
     /// Returns whether an attribute has a column.
     pub fn has(&self, path: &AttributePath) -> bool {
         self.0.contains_key(path)

@@ -204,6 +204,9 @@ impl<'c> Translator<'c> {
         left: Side<'c>,
         predicate: &'c Predicate,
     ) -> Result<Clause<'c>, String> {
+        if let Predicate::Unordered(..) = predicate {
+            return Ok(Clause::Constant(None));
+        }
         if let Predicate::Length(operator, operand) = predicate {
             return self.length(path, left, *operator, operand);
         }

@@ -170,6 +170,7 @@ impl Records {
         PlanChanges {
             rules: rules.iter().map(|id| (*id, self.rules.get(id).cloned())).collect(),
             policies: policies.iter().map(|id| (*id, self.policies.get(id).cloned())).collect(),
+            ..PlanChanges::default()
         }
     }
 

@@ -188,6 +188,8 @@ fn compare(operator: &str, left: &Value, right: &Value) -> Truth {
         "after" => on_instants(left, right, Ordering::Greater),
         "ip_in" => ip_in(left, right),
         "during" => during(left, right),
+        // An order of a declared date-time.
+        "unordered" => Undetermined,
         other => unreachable!("no operator `{other}` is generated"),
     }
 }

@@ -11,8 +11,8 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::relation::RelationTarget;
 use portcullis_engine::types::Types;
 use portcullis_engine::{
-    AttributeAnswers, Check, DEFAULT_DENY, Invalid, Plan, Policy, Precedence, PropertySources,
-    ResolverRef, ResourcePattern, RoleInclusions, Rule, RuleTuple, TenantFacts,
+    AttributeAnswers, Check, DEFAULT_DENY, Datetimes, Invalid, Plan, Policy, Precedence,
+    PropertySources, ResolverRef, ResourcePattern, RoleInclusions, Rule, RuleTuple, TenantFacts,
 };
 use uuid::Uuid;
 
@@ -86,13 +86,15 @@ impl Rulebook {
     }
 
     /// Returns the rulebook with types. If they have relations, the subjects of rules can be relations. References lead to
-    /// entities, and no other source counts: attributes of cases stand for what each would supply.
+    /// entities, and no other source counts: attributes of cases stand for what each would supply. Orders of date-times are
+    /// undetermined.
     #[must_use]
     pub fn with_types(self, types: &Types) -> Self {
         let names = types.relations();
         let relations = (!names.is_empty()).then(|| format!("{names:?}").into());
         let sources = PropertySources::of_references(types);
-        let facts = TenantFacts { relations, sources, ..(*self.facts).clone() };
+        let datetimes = Arc::new(Datetimes::from(types));
+        let facts = TenantFacts { relations, sources, datetimes, ..(*self.facts).clone() };
         Self { facts: Arc::new(facts), ..self }
     }
 

@@ -8,6 +8,9 @@ use portcullis_engine::{Condition, expression};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// The advice about an order of texts that are date-times.
+pub const INSTEAD_OF_ORDERS: &str = "write `x before y` for `<`, `x after y` for `>`, `!(x after y)` for `<=`, and `!(x before y)` for `>=`";
+
 /// A doubt about a written record. It never changes the outcome of the write.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(examples(json!({
@@ -33,6 +36,8 @@ pub enum WarningCode {
     Managed,
     /// A test of a condition is undetermined in every check.
     NeverDecided,
+    /// A test of a condition orders date-times as texts.
+    DatetimesAsTexts,
 }
 
 impl Warning {
@@ -54,12 +59,19 @@ impl Warning {
     }
 
     /// Returns the warning that the test at `path` is undetermined in every check.
-    pub fn never_decided(path: String, test: &Test) -> Self {
+    pub fn never_decided(path: Cow<'static, str>, test: &Test) -> Self {
         let shown = quoted(expression::print(&Condition::Test(test.clone())));
         let message = format!(
             "{shown} is undetermined in every check, because its operator never compares these types; use another operator"
         );
-        Self { code: WarningCode::NeverDecided, message, path: path.into() }
+        Self { code: WarningCode::NeverDecided, message, path }
+    }
+
+    /// Returns the warning that the test at `path` orders date-times as texts.
+    pub fn datetimes_as_texts(path: Cow<'static, str>, test: &Test) -> Self {
+        let shown = quoted(expression::print(&Condition::Test(test.clone())));
+        let message = format!("{shown} orders date-times as texts; {INSTEAD_OF_ORDERS}");
+        Self { code: WarningCode::DatetimesAsTexts, message, path }
     }
 
     /// Returns the warning that no registered resource has `verb`, the member at `path`.

@@ -14,7 +14,8 @@ use crate::side::Side;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reproduction {
     Reproduced(bool),
-    /// The record lacks what they read: these attributes are hashed or left out.
+    /// The record lacks what they read, or was decided by an order of date-times as texts: these attributes are hashed, left
+    /// out, or not ordered any more.
     NotReplayable(Vec<String>),
 }
 
@@ -53,8 +54,14 @@ fn reproduction(
 ) -> Reproduction {
     let lacking = inputs.reduced_for(plan).map(|(namespace, name)| format!("{namespace}.{name}"));
     let lacking: BTreeSet<String> = lacking.collect();
+    let is_reproduced = || again.is_some_and(|again| is_recorded(inputs, again));
+    let unordered = || plan.unordered().map(ToString::to_string).collect();
+    let lacking = match lacking.is_empty() && !is_reproduced() {
+        true => unordered(),
+        false => lacking,
+    };
     match lacking.is_empty() {
-        true => Reproduction::Reproduced(again.is_some_and(|again| is_recorded(inputs, again))),
+        true => Reproduction::Reproduced(is_reproduced()),
         false => Reproduction::NotReplayable(lacking.into_iter().collect()),
     }
 }

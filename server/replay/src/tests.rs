@@ -1,10 +1,10 @@
 //! Records, decided again on two sides.
 
 use portcullis_bundle::Rulebook;
-use portcullis_engine::types::PropertySource;
+use portcullis_engine::types::{Property, PropertySource, PropertyType, Types};
 use portcullis_engine::{
-    Effect, Policy, Precedence, PropertySources, ResourcePattern, RoleInclusions, Rule, RuleTuple,
-    TenantFacts, expression,
+    Datetimes, Effect, Policy, Precedence, PropertySources, ResourcePattern, RoleInclusions, Rule,
+    RuleTuple, TenantFacts, expression,
 };
 use portcullis_model::decision::Treatment;
 use portcullis_model::decision_log::DecisionLogSettings;
@@ -24,10 +24,18 @@ struct Rules {
     ward: Option<PropertySource>,
     /// The attribute that is recorded only if a policy reads it.
     reads: &'static str,
+    /// Whether `user.since` is declared as a date-time.
+    has_datetime: bool,
 }
 
-const RULES: Rules =
-    Rules { when: "1 == 2", includes_nurse: &[], directory_wins: false, ward: None, reads: "" };
+const RULES: Rules = Rules {
+    when: "1 == 2",
+    includes_nurse: &[],
+    directory_wins: false,
+    ward: None,
+    reads: "",
+    has_datetime: false,
+};
 
 impl Rules {
     fn when(when: &'static str) -> Self {
@@ -56,10 +64,13 @@ impl Rules {
         let sources: PropertySources = ward.into_iter().collect();
         let precedence =
             if self.directory_wins { Precedence::Directory } else { Precedence::Request };
+        let since = Property { kind: PropertyType::Datetime, to: None, from: None };
+        let since = self.has_datetime.then(|| (text("user"), [(text("since"), since)]));
         let facts = TenantFacts {
             directory: Some(precedence),
             inclusions: RoleInclusions::new(inclusions),
             sources,
+            datetimes: Datetimes::from(&since.into_iter().collect::<Types>()).into(),
             ..TenantFacts::default()
         };
         let rulebook = Rulebook::from_stored(vec![rule], vec![policy]).with_facts(facts);
@@ -284,6 +295,21 @@ fn an_attribute_that_the_record_lacks_leaves_the_new_side_undetermined() {
     let sent = json!({"attributes": {"context": {"ip": "x"}}});
     let found = compared(&record("deny", 0, &sent), old, new, false);
     assert_eq!(word(&found), "deny_to_allow");
+}
+
+/// An order of texts that decided is undetermined now, and says nothing about the candidate.
+#[test]
+fn a_decision_that_rests_on_an_order_of_date_times_is_not_replayable() {
+    let sent = json!({"attributes": {"user": {"since": "2026-01-15T10:00:00+02:00"}}});
+    let allowed = record("allow", 1, &sent);
+    let sound = Rules::when("user.since after '2026-01-15T09:00:00Z'");
+    let old = Rules::when("user.since > '2026-01-15T09:00:00Z'");
+    assert_eq!(word(&compared(&allowed, old, sound, false)), "allow_to_deny");
+    let old = Rules { has_datetime: true, ..old };
+    assert_eq!(word(&compared(&allowed, old, sound, false)), "not_replayable");
+    // What rests on nothing undetermined is.
+    let by_rule = record("allow", 2, &json!({"attributes": {"user": {"roles": ["nurse"]}}}));
+    assert_eq!(word(&compared(&by_rule, old, RULES, false)), "same");
 }
 
 #[test]

@@ -48,6 +48,8 @@ pub struct Metrics {
     pub exports_broken: Counter,
     /// Counts the attributes of checks that were taken from the token or the directory instead.
     pub attributes_overridden: Counter,
+    /// The enabled policies of all tenants that compare declared date-times as texts.
+    pub datetimes_as_texts: Gauge,
     pub decision_log: LogMetrics,
     pub quotas: QuotaMetrics,
     pub shadows: ShadowMetrics,
@@ -111,6 +113,10 @@ impl Metrics {
         let overridden = "Attributes that checks sent, and that were taken from the token or the directory instead, because \
                           their type says so";
         registry.register("attributes_overridden", overridden, attributes_overridden.clone());
+        let datetimes_as_texts = Gauge::default();
+        let orders = "Enabled policies that compare declared date-times by the order of texts, which is undetermined, as of the \
+                      last hour";
+        registry.register("datetimes_as_texts", orders, datetimes_as_texts.clone());
         let entity_bytes = Gauge::default();
         let bytes = "Bytes of the entities of all tenants in memory";
         registry.register("entity_table_bytes", bytes, entity_bytes.clone());
@@ -126,6 +132,7 @@ impl Metrics {
             history: HistoryMetrics::register(&mut registry),
             exports_broken,
             attributes_overridden,
+            datetimes_as_texts,
             decision_log: LogMetrics::register(&mut registry),
             quotas: QuotaMetrics::register(&mut registry),
             shadows: ShadowMetrics::register(&mut registry),
@@ -232,6 +239,7 @@ mod tests {
             "portcullis_request_bodies_refused_total 0",
             "portcullis_answer_bytes 0",
             "portcullis_answers_refused_total 0",
+            "portcullis_datetimes_as_texts 0",
         ] {
             assert!(text.lines().any(|line| line == series), "{series}\n{text}");
         }

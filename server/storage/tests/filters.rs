@@ -24,10 +24,14 @@ mod graphs;
 mod helpdesk;
 #[path = "filters/indexes.rs"]
 mod indexes;
+#[path = "filters/named.rs"]
+mod named;
 #[path = "filters/papers.rs"]
 mod papers;
 #[path = "filters/projects.rs"]
 mod projects;
+#[path = "filters/references.rs"]
+mod references;
 #[path = "filters/relations.rs"]
 mod relations;
 #[path = "filters/rows.rs"]
@@ -135,9 +139,9 @@ async fn compare_plan(
     rng: &mut Rng,
     tally: &mut Tally,
 ) {
-    let plan = plan(rng);
+    let (plan, named) = plans(rng);
     let request = request(rng);
-    let filter = filter(&plan, &request);
+    let filter = filter(&named, &request);
     let sql = write(&filter, database.dialect(), columns);
     let selected = database.select(&sql).await;
     let mut allowed = 0;
@@ -162,17 +166,21 @@ async fn compare_plan(
     }
 }
 
-fn plan(rng: &mut Rng) -> Plan {
+/// Returns a plan, and the same with names in place of parts of its conditions.
+fn plans(rng: &mut Rng) -> (Plan, Plan) {
     let policies = (0..rng.u128(1..=5)).map(|id| {
         let effect = if rng.u8(..5) < 3 { Effect::Allow } else { Effect::Deny };
-        policy(id, effect, rng.i32(0..3), conditions::random(rng))
+        let (priority, tree) = (rng.i32(0..3), conditions::random(rng));
+        let plain = condition(&tree).expect("a condition");
+        let of = |condition| policy(id, effect, priority, condition);
+        (of(plain), of(named::random(rng, &tree)))
     });
-    let policies: Vec<Policy> = policies.collect();
+    let (policies, named): (Vec<Policy>, Vec<Policy>) = policies.unzip();
     let rules: Vec<Rule> = match rng.u8(..4) {
         0 => vec![rule_of(1_000, "*", Effect::Allow)],
         _ => Vec::new(),
     };
-    compiled(policies, &rules)
+    (compiled(policies, &rules), compiled(named, &rules))
 }
 
 fn compiled(policies: impl IntoIterator<Item = Policy>, rules: &[Rule]) -> Plan {

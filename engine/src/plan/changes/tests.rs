@@ -32,7 +32,7 @@ fn changed(plan: &Plan, changes: impl IntoIterator<Item = (u128, Option<Value>)>
     let policies = changes.into_iter().map(|(number, condition)| {
         (Uuid::from_u128(number), condition.map(|condition| policy(number, &condition)))
     });
-    let changes = PlanChanges { rules: Vec::new(), policies: policies.collect() };
+    let changes = PlanChanges { policies: policies.collect(), ..PlanChanges::default() };
     plan.with_changes(plan.revision() + 1, changes, None, |_| None).expect("it shares nothing")
 }
 
@@ -64,7 +64,7 @@ fn changes_of_other_resources_change_nothing() {
     let other = ResourcePattern::Exact("doc:write".to_owned());
     let other = Policy { resource: other, ..policy(7, &text(7)) };
     let policies = vec![(other.id, Some(other))];
-    let changes = PlanChanges { rules: Vec::new(), policies };
+    let changes = PlanChanges { policies, ..PlanChanges::default() };
     let second = first.with_changes(2, changes, None, |_| None).expect("it shares nothing");
     assert_eq!(layers(&second), [(2, 0)]);
 }

@@ -164,7 +164,7 @@ fn put_cheap_children_first(nodes: &mut [Operation]) -> Vec<u32> {
 /// Estimates the cost of a test, in about nanoseconds.
 fn test_cost(test: &Test<Slot>) -> u32 {
     match &test.predicate {
-        Predicate::Exists => 1,
+        Predicate::Exists | Predicate::Unordered(..) => 1,
         Predicate::During(_) => 120,
         Predicate::Compare(operator, operand) => comparison_cost(operator.row(), operand),
         Predicate::IpIn(_) => 40,

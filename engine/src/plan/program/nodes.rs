@@ -62,17 +62,37 @@ impl Operation {
         Some((test.attribute, texts))
     }
 
+    /// Returns the sides of an order that a declared date-time leaves undetermined, also of one that a condition on items has.
+    pub(crate) fn unordered(&self) -> impl Iterator<Item = Slot> {
+        let is_unordered = |test: &&Test| matches!(test.predicate, Predicate::Unordered(..));
+        let (left, others): (_, &[Slot]) = match self {
+            Self::Test(test) => match &test.predicate {
+                Predicate::Unordered(..) => {
+                    (Some(test.attribute), test.predicate.other_attributes())
+                }
+                Predicate::Items(items) if items.child().tests().iter().any(is_unordered) => {
+                    (None, items.reads())
+                }
+                _ => (None, &[]),
+            },
+            Self::All(_) | Self::Any(_) | Self::Not(_) => (None, &[]),
+        };
+        left.into_iter().chain(others.iter().copied())
+    }
+
     /// Returns the heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::All(children) | Self::Any(children) => size_of_val::<[Child]>(children),
             Self::Not(_) => 0,
             Self::Test(test) => match &test.predicate {
-                Predicate::Compare(_, Operand::Text(text)) => heap_bytes(text),
+                Predicate::Compare(_, Operand::Text(text))
+                | Predicate::Unordered(_, Operand::Text(text)) => heap_bytes(text),
                 Predicate::Compare(_, Operand::List(list)) => list.weight(),
                 // The rules of a zone exist once in the process.
                 Predicate::Exists
                 | Predicate::Compare(..)
+                | Predicate::Unordered(..)
                 | Predicate::During(_)
                 | Predicate::Length(..) => 0,
                 Predicate::Items(items) => items.weight(),

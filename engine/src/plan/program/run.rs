@@ -218,7 +218,8 @@ impl<'r> Run<'r> {
                 | Predicate::IpIn(_)
                 | Predicate::During(_)
                 | Predicate::Items(_)
-                | Predicate::Length(..),
+                | Predicate::Length(..)
+                | Predicate::Unordered(..),
                 _,
             ) => None,
         }

@@ -232,7 +232,8 @@ impl<'s> Packer<'s> {
             | Predicate::IpIn(_)
             | Predicate::During(_)
             | Predicate::Items(_)
-            | Predicate::Length(..) => return None,
+            | Predicate::Length(..)
+            | Predicate::Unordered(..) => return None,
         };
         let (_, negated) = operator.positive();
         match (operator.row().lookup, operand) {

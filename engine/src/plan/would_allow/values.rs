@@ -88,6 +88,7 @@ impl<'v> Values<'v> {
         }
         self.tests += usize::from(test.predicate != Predicate::Exists);
         match &test.predicate {
+            Predicate::Exists => {}
             Predicate::Items(items) if test.attribute == slot => {
                 self.add_lists_for(node, items, run);
             }
@@ -148,7 +149,8 @@ impl<'v> Values<'v> {
             Predicate::Exists
             | Predicate::Compare(..)
             | Predicate::Items(_)
-            | Predicate::Length(..) => {}
+            | Predicate::Length(..)
+            | Predicate::Unordered(..) => {}
         }
     }
 

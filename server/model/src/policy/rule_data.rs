@@ -1,5 +1,7 @@
 //! Conditions of policies, as text and compiled.
 
+use std::borrow::Cow;
+
 use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Condition, Format, Json, analysis, expression};
@@ -10,8 +12,6 @@ use crate::warning::Warning;
 
 /// Largest `rule_data`, in bytes of compact JSON.
 pub const MAX_RULE_DATA: usize = 256 * 1024;
-/// Most warnings about tests of one condition.
-const MAX_NEVER_DECIDED: usize = 10;
 
 /// A condition that compiles, as compact JSON text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -37,9 +37,22 @@ pub struct CompiledRuleData {
     pub condition: Condition,
     /// The warnings about the condition. Their places are in the policy.
     pub warnings: Vec<Warning>,
+    /// The place of a condition that is a text in the policy. A text has no places inside.
+    text_at: Option<&'static str>,
 }
 
 impl CompiledRuleData {
+    /// Most warnings of one code about tests of one condition.
+    pub const MAX_WARNINGS: usize = 10;
+
+    /// Returns the place in the policy of the test that is at `place`, a JSON pointer, in the tree.
+    pub fn place_of(&self, place: String) -> Cow<'static, str> {
+        match self.text_at {
+            Some(text) => text.into(),
+            None => format!("/rule_data{place}").into(),
+        }
+    }
+
     /// Reads and compiles a condition of this format, so that only a condition that compiles is stored.
     pub(crate) fn read(
         format: Format,
@@ -54,13 +67,13 @@ impl CompiledRuleData {
         let text = short_enough(json, at, problems)?;
         let condition = format.condition(json, at, problems)?;
         condition.check_roles(format, at, problems);
-        let place = match format {
+        let text_at = match format {
             Format::Json => None,
             Format::Casbin => Some("/rule_data/matcher"),
             Format::Expression => Some("/rule_data/expression"),
         };
-        let warnings = never_decided(&condition, place);
-        Some(Self { format, json: RuleData::from_stored(text).ok()?, condition, warnings })
+        let json = RuleData::from_stored(text).ok()?;
+        Some(Self::with_warnings(format, json, condition, text_at))
     }
 
     /// Reads and compiles an expression without the object around it.
@@ -76,19 +89,24 @@ impl CompiledRuleData {
             expression::parse(expression).map_err(|fault| problems.push(at, fault)).ok()?;
         condition.check_roles_of_text(at, problems);
         let json = RuleData::from_stored(text).ok()?;
-        let warnings = never_decided(&condition, Some("/when"));
-        Some(Self { format: Format::Expression, json, condition, warnings })
+        Some(Self::with_warnings(Format::Expression, json, condition, Some("/when")))
     }
-}
 
-/// Returns the warnings about tests that are undetermined in every check. `text` is the place of a condition that is a text
-/// and has no places inside.
-fn never_decided(condition: &Condition, text: Option<&str>) -> Vec<Warning> {
-    let root = Place::root();
-    let tests = analysis::never_decided(condition, &root.key("rule_data"), MAX_NEVER_DECIDED);
-    let warning =
-        |(place, test)| Warning::never_decided(text.map(str::to_owned).unwrap_or(place), test);
-    tests.into_iter().map(warning).collect()
+    /// Makes a condition with the warnings about tests that are undetermined in every check.
+    fn with_warnings(
+        format: Format,
+        json: RuleData,
+        condition: Condition,
+        text_at: Option<&'static str>,
+    ) -> Self {
+        let mut read = Self { format, json, condition, warnings: Vec::new(), text_at };
+        let tests = analysis::never_decided(&read.condition, &Place::root(), Self::MAX_WARNINGS)
+            .into_iter();
+        let warnings =
+            tests.map(|(place, test)| Warning::never_decided(read.place_of(place), test));
+        read.warnings = warnings.collect();
+        read
+    }
 }
 
 /// Completes "expected …" for a `rule_data` that is text, or that has the form of another format than the default.

@@ -1,48 +1,64 @@
-//! The stored policies that compare declared date-times as texts.
+//! The stored policies that compare declared date-times as texts, which is undetermined.
 
+use std::time::Duration;
+
+use portcullis_engine::Datetimes;
 use portcullis_runtime::app::App;
 use portcullis_storage::{Store, StoreError, policies, types};
 
 use super::tenants::list_offline;
 use crate::content::types::compiled;
 
+/// The pause between two rounds, each of which reads the policies of every tenant with such a declaration.
+const PAUSE: Duration = Duration::from_secs(3_600);
 /// The number of tenants that are read at a time.
 const PAGE: i64 = 100;
 
 /// The policies that compare a declared date-time by `<`, `<=`, `>` or `>=`.
+#[derive(Default)]
 struct Orders {
-    count: usize,
+    count: i64,
     /// The tenant and the name of the first.
-    first: (String, String),
+    first: Option<(String, String)>,
 }
 
-/// Logs how many enabled policies of all tenants compare declared date-times as texts, and the first of them.
-pub async fn log_datetimes_as_texts(app: App) {
-    match orders(&app.store).await {
-        Ok(None) => {}
-        Ok(Some(Orders { count, first: (tenant, policy) })) => tracing::warn!(
-            count,
-            tenant,
-            policy,
-            "policies compare declared date-times by the order of texts; write `before` and `after` \
-             (DATETIMES_AS_TEXTS of `portcullis lint`)"
-        ),
-        Err(error) => {
-            tracing::warn!(%error, "cannot look for policies that compare date-times as texts");
+/// Counts the enabled policies of all tenants that compare declared date-times as texts, again and again, and logs the first of
+/// them when there are others than before.
+pub async fn count_datetimes_as_texts(app: App) {
+    let mut logged = 0;
+    loop {
+        match orders(&app.store).await {
+            Ok(Orders { count, first }) => {
+                app.metrics.datetimes_as_texts.set(count);
+                if let Some((tenant, policy)) = first.filter(|_| count != logged) {
+                    tracing::warn!(
+                        count,
+                        tenant,
+                        policy,
+                        "policies compare declared date-times by the order of texts, which is undetermined: what denies \
+                         so denies everybody; write `before` and `after` (DATETIMES_AS_TEXTS of `portcullis lint`)"
+                    );
+                }
+                logged = count;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot look for policies that compare date-times as texts");
+            }
         }
+        tokio::time::sleep(PAUSE).await;
     }
 }
 
-async fn orders(store: &Store) -> Result<Option<Orders>, StoreError> {
-    let (mut found, mut after): (Option<Orders>, _) = (None, String::new());
+async fn orders(store: &Store) -> Result<Orders, StoreError> {
+    let (mut found, mut after) = (Orders::default(), String::new());
     loop {
         let tenants = list_offline(store, &after, PAGE).await?;
         let Some(last) = tenants.last() else { return Ok(found) };
         after.clone_from(&last.id);
         for tenant in tenants {
             for policy in of_tenant(store, &tenant.id).await? {
-                let first = || Orders { count: 0, first: (tenant.id.clone(), policy) };
-                found.get_or_insert_with(first).count += 1;
+                found.first.get_or_insert_with(|| (tenant.id.clone(), policy));
+                found.count += 1;
             }
         }
     }
@@ -51,7 +67,7 @@ async fn orders(store: &Store) -> Result<Option<Orders>, StoreError> {
 /// Returns the names of the policies of a tenant.
 async fn of_tenant(store: &Store, tenant: &str) -> Result<Vec<String>, StoreError> {
     let mut tx = store.begin_read(tenant).await?;
-    let declared = compiled(&types::all(&mut tx).await?);
+    let declared = Datetimes::from(&compiled(&types::all(&mut tx).await?));
     let policies = match declared.is_empty() {
         true => Vec::new(),
         false => policies::for_every_plan(&mut tx).await?,
@@ -59,7 +75,7 @@ async fn of_tenant(store: &Store, tenant: &str) -> Result<Vec<String>, StoreErro
     tx.end().await?;
     let ordered = policies.into_iter().filter(|policy| {
         let condition = policy.condition.as_ref().ok();
-        condition.is_some_and(|own| declared.datetime_as_text(&policy.resource, own).is_some())
+        condition.is_some_and(|own| declared.ordered_in(&policy.resource, own).is_some())
     });
     Ok(ordered.map(|policy| policy.name).collect())
 }

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use portcullis_bundle::{BundleDocument, ItemWarning, RegisteredNames};
+use portcullis_bundle::{BundleDocument, DatetimeValues, ItemWarning, RegisteredNames};
 use portcullis_engine::ResourcePattern;
 use portcullis_engine::invalid::Problems;
+use portcullis_engine::types::Types;
 use portcullis_model::apply::{BundleWarning, OwnerConflict, PlanCounts, PlannedChange};
 use portcullis_model::named_condition::named_conditions;
 use portcullis_model::resource::ResourceRecord;
@@ -99,7 +100,9 @@ pub fn plan(
     )?;
     let rules = after(&state.rules, &writes.rules);
     action_checks::check_stored(state, bundle, &rules, terms)?;
-    let warnings = warnings(bundle, &resources);
+    let mut warnings = warnings(bundle, &resources);
+    let orders = datetimes_as_texts(state, bundle, &declared);
+    warnings.extend(orders.take(MAX_WARNINGS.saturating_sub(warnings.len())));
     let owned = state.owned(context.owner);
     let pairs = context.owner.map_or(0, |owner| gone_with_a_rule(&writes, owner));
     let deletions = draft.deletions.saturating_sub(pairs);
@@ -141,6 +144,24 @@ fn warnings(bundle: &BundleDocument, resources: &[&ResourceRecord]) -> Vec<Bundl
     let of_rules = of_rules.map(|warning| bundle_warning("rules", warning));
     let of_policies = of_policies.map(|warning| bundle_warning("policies", warning));
     of_rules.chain(of_policies).take(MAX_WARNINGS).collect()
+}
+
+/// Returns the warnings about policies of the bundle that order date-times as texts. Two attributes have date-times if the cases
+/// after the plan say so.
+fn datetimes_as_texts(
+    state: &TenantContent,
+    bundle: &BundleDocument,
+    types: &Types,
+) -> impl Iterator<Item = BundleWarning> {
+    let values = match &bundle.cases {
+        Some(cases) => DatetimeValues::new(cases.iter().map(|sent| &sent.value), []),
+        None => DatetimeValues::of_stored_cases(&state.guards.cases.cases),
+    };
+    let policies = bundle.policies.iter().flatten().map(|sent| &sent.policy).enumerate();
+    policies.flat_map(move |(index, policy)| {
+        let warnings = values.warnings(types, &policy.resource, &policy.rule_data).into_iter();
+        warnings.map(move |warning| bundle_warning("policies", ItemWarning { index, warning }))
+    })
 }
 
 fn bundle_warning(list: &str, ItemWarning { index, warning }: ItemWarning) -> BundleWarning {

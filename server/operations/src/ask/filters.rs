@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use portcullis_auth::CheckCaller;
 use portcullis_directory::{PlannedRows, RelationsOfRows};
+use portcullis_engine::condition::AttributePath;
 use portcullis_engine::filter::{Filter, InexactPolicy, RowAttributes};
+use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::matrix::{OpenPolicy, Outcome, Residual};
 use portcullis_engine::relation::RELATION;
-use portcullis_engine::sql::{self, RowRelations, SqlParam};
+use portcullis_engine::sql::{self, Columns, RowRelations, SqlParam};
 use portcullis_engine::{
     AttributeAnswers, AttributeRequest, Check, CheckKind, Condition, Effect, Json, expression,
 };
@@ -18,10 +20,12 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::filter_refusal::FilterRefusal;
 use portcullis_runtime::min_revisions::MinRevisions;
+use portcullis_storage::types;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
+use crate::content::types::compiled;
 use crate::decide::action_terms::must_take_action;
 use crate::decide::live_questions::LiveQuestion;
 use crate::decide::open_scope::open_scope;
@@ -95,6 +99,9 @@ pub async fn filter(
         caller.may_plan(body.domain, &app.manager_roles, request.sql.is_some())?;
     let (domain, tenant) = open_scope(app, caller, body.domain)?;
     let check = Check::new(body, domain, caller.for_check(), app.clock.now());
+    if let Some(options) = &request.sql {
+        check_columns(app, tenant, &check, &options.columns).await?;
+    }
     let at_least = app.reach(tenant, at_least).await?;
     let cached = app.plans.find(tenant, check.resource, at_least).await?;
     let plan = cached.plan();
@@ -134,6 +141,32 @@ pub async fn filter(
     let whole = answer(&filter, &relations.of_rows, request, cached.revision());
     let answer = if shows_conditions { whole? } else { without_conditions(whole)? };
     Ok(FilterAnswer { entities_revision, ..answer })
+}
+
+/// Refuses columns of attributes that the types of the tenant do not declare, or declare otherwise. An attribute that stands for
+/// the tuples of a relation needs no declaration.
+async fn check_columns(
+    app: &App,
+    tenant: &str,
+    check: &Check<'_>,
+    columns: &Columns,
+) -> Result<(), OperationError> {
+    if columns.is_empty() {
+        return Ok(());
+    }
+    let stored = app.read(tenant, async |tx| types::all(tx).await).await?;
+    let of = check.resource_type();
+    let relations = stored.iter().filter(|record| record.kind == of);
+    let relations: Vec<_> = relations.flat_map(|record| record.relations.values()).collect();
+    let is_of_relation = |path: &AttributePath| match path {
+        AttributePath::Resource(name) => {
+            relations.iter().any(|relation| relation.0.request.as_deref() == Some(&**name))
+        }
+        _ => false,
+    };
+    let (mut problems, root) = (Problems::default(), Place::root());
+    columns.check((&compiled(&stored), of), is_of_relation, &root.key("columns"), &mut problems);
+    Ok(problems.into_result()?)
 }
 
 /// Returns what a caller sees who may not see conditions: neither they, nor which policies have them.

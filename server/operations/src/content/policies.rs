@@ -2,7 +2,7 @@
 
 use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Condition, Effect, Policy};
+use portcullis_engine::{Condition, Effect, Policy, ReadableAttributes};
 use portcullis_model::Authorship;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
@@ -151,9 +151,13 @@ async fn check_changed_attributes(
         return check_attributes(app, tx, new, &sent.condition).await;
     }
     // Only the stored condition has not been compiled yet. A fault in it does not prevent that it is enabled: the
-    // decision engine denies by such a policy.
+    // decision engine denies by such a policy. Nor does an order of date-times, which is undetermined.
     match Policy::stored_condition(new.format, new.rule_data.text()) {
-        Ok(condition) => check_attributes(app, tx, new, &condition).await,
+        Ok(condition) => {
+            let namespaces = types::readable(app, tx).await?;
+            let attributes = namespaces.readable_on(&new.resource).of_stored();
+            check_condition(attributes, new, &condition)
+        }
         Err(_) => Ok(()),
     }
 }
@@ -167,9 +171,16 @@ async fn check_attributes(
     condition: &Condition,
 ) -> Result<(), OperationError> {
     let namespaces = types::readable(app, tx).await?;
+    check_condition(namespaces.readable_on(&policy.resource), policy, condition)
+}
+
+fn check_condition(
+    attributes: ReadableAttributes<'_>,
+    policy: &PolicyRecord,
+    condition: &Condition,
+) -> Result<(), OperationError> {
     let mut problems = Problems::default();
     let at = Place::root();
-    let attributes = namespaces.readable_on(&policy.resource);
     let rule_data = policy.rule_data.text();
     let at = at.key("rule_data");
     condition.check_rule_data(policy.format, rule_data, attributes, &at, &mut problems);

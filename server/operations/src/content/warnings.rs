@@ -1,10 +1,17 @@
 //! The warnings about written rules and policies (`docs/semantics.md`, section 3.9). Each comparison with the registry is
 //! one look into an index.
 
+use portcullis_bundle::DatetimeValues;
+use portcullis_engine::types::USER;
 use portcullis_engine::{ResourcePattern, RuleTuple};
 use portcullis_model::policy::CompiledRuleData;
 use portcullis_model::warning::Warning;
-use portcullis_storage::{StoreError, Tx, resources};
+use portcullis_storage::{StoreError, Tx, entities, resources, tenant_cases};
+
+use super::types::declared;
+
+/// Most entities of a type whose properties say that an attribute has date-times.
+const MAX_ENTITIES: i64 = 1_000;
 
 /// Returns the warnings about a written rule: its object matches no registered resource, or none has its action as verb.
 /// A tenant without registered resources gets no warnings, because there is nothing to compare with.
@@ -35,6 +42,35 @@ pub(crate) async fn for_policy(
     if !is_known {
         warnings.push(Warning::unregistered_resource("/resource", &resource.to_string()));
     }
-    warnings.extend(condition.into_iter().flat_map(|it| &it.warnings).cloned());
+    if let Some(sent) = condition {
+        warnings.extend(sent.warnings.iter().cloned());
+        warnings.extend(datetimes_as_texts(tx, resource, sent).await?);
+    }
     Ok(warnings)
+}
+
+/// Returns the warnings about orders of date-times in a condition. Two attributes have date-times if the stored cases and the
+/// first entities of their types say so, which are read if there is such an order alone.
+async fn datetimes_as_texts(
+    tx: &mut Tx,
+    resource: &ResourcePattern,
+    sent: &CompiledRuleData,
+) -> Result<Vec<Warning>, StoreError> {
+    if !sent.condition.orders_texts() {
+        return Ok(Vec::new());
+    }
+    let types = declared(tx).await?;
+    let orders = |has_datetimes: bool| {
+        types.orders_as_texts(resource, &sent.condition, |_| has_datetimes).len()
+    };
+    if orders(true) == orders(false) {
+        return Ok(DatetimeValues::default().warnings(&types, resource, sent));
+    }
+    let cases = tenant_cases::find(tx).await?.unwrap_or_default();
+    let mut values = DatetimeValues::of_stored_cases(&cases.cases);
+    for kind in [Some(USER), resource.object()] {
+        let page = entities::list(tx, kind, (kind.unwrap_or_default(), ""), MAX_ENTITIES).await?;
+        page.records.iter().for_each(|one| values.note_entity(&one.kind, &one.properties));
+    }
+    Ok(values.warnings(&types, resource, sent))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use portcullis_engine::condition::NamedConditions;
 use portcullis_engine::{
-    Plan, PlanChanges, Policy, ResolverRef, RoleInclusions, Rule, TenantFacts,
+    Condition, Plan, PlanChanges, Policy, ResolverRef, RoleInclusions, Rule, TenantFacts,
 };
 use portcullis_fairness::{run_apart, run_to_end};
 use portcullis_plan_cache::{CachedPlan, OutdatedPlan, OwnPatterns, WILDCARD};
@@ -137,9 +137,19 @@ async fn read_whole(
 
 /// Returns the facts as plans have them, and the resolvers by namespace.
 pub(super) fn facts_of(stored: StoredFacts) -> (TenantFacts, Resolvers) {
-    let StoredFacts { resolvers, directory, roles, sources, relations, recording, terms } = stored;
+    let StoredFacts {
+        resolvers,
+        directory,
+        roles,
+        sources,
+        datetimes,
+        relations,
+        recording,
+        terms,
+    } = stored;
     let inclusions = RoleInclusions::new(roles);
-    let facts = TenantFacts { directory, inclusions, sources, relations, recording, terms };
+    let facts =
+        TenantFacts { directory, inclusions, sources, datetimes, relations, recording, terms };
     (facts, resolvers)
 }
 
@@ -232,7 +242,13 @@ async fn read_changes(
     let policies = policies::by_ids(tx, &outdated.changed.policies).await?;
     let resolvers = resolvers::for_plans(tx).await?;
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
-    let changes = PlanChanges { rules, policies };
+    let conditions =
+        policies.iter().filter_map(|(_, policy)| policy.as_ref()?.condition.as_ref().ok());
+    let datetimes = match conditions.into_iter().any(Condition::orders_texts) {
+        true => plan_records::facts(tx).await?.datetimes,
+        false => Arc::default(),
+    };
+    let changes = PlanChanges { rules, policies, datetimes };
     Ok(outdated.plan.plan().with_changes(revision, changes, broader, resolver))
 }
 

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use portcullis_engine::condition::NamedConditions;
 use portcullis_engine::{
-    CheckTerms, Effect, Format, Json, Policy, Precedence, PropertySources, ResolverRef,
+    CheckTerms, Datetimes, Effect, Format, Json, Policy, Precedence, PropertySources, ResolverRef,
     ResourcePattern, Rule, RuleTuple,
 };
 use uuid::Uuid;
 
 use crate::content::conditions;
 use crate::content::resolvers;
-use crate::content::types::read_sources;
+use crate::content::types::{read_datetimes, read_sources};
 use crate::transactions::error::StoreError;
 use crate::transactions::json_list::from_json_list;
 use crate::transactions::macros::{fetch_all, fetch_optional, indexed};
@@ -217,6 +217,8 @@ pub struct StoredFacts {
     pub roles: Vec<(String, Vec<String>)>,
     /// The properties that are taken from one place alone, or refer to a type.
     pub sources: PropertySources,
+    /// The properties that types declare as date-times.
+    pub datetimes: Arc<Datetimes>,
     /// The relations of all declared types with their numbers, as JSON; `None` if no type has any.
     pub relations: Option<Arc<str>>,
     /// The tenant's own settings for the records of its decisions, as JSON; `None` if it has none.
@@ -236,6 +238,10 @@ macro_rules! facts {
             (SELECT string_agg(octet_length(name) || ':' || name \
             || octet_length(sources) || ':' || sources, '') FROM types \
             WHERE tenant_id = $1 AND sources <> '{}'), \
+            (SELECT string_agg(octet_length(name) || ':' || name \
+            || octet_length(definition) || ':' || definition, '') FROM types \
+            WHERE tenant_id = $1 AND (definition LIKE '%\"datetime\"%' \
+            OR definition LIKE '%\"ref<%')), \
             (SELECT string_agg(octet_length(name) || ':' || name \
             || octet_length(relations) || ':' || relations, '') FROM types WHERE tenant_id = $1), \
             (SELECT string_agg(octet_length(namespace) || ':' || namespace || ",
@@ -270,11 +276,21 @@ pub(crate) const FACTS: Statements = Statements {
 /// Reads the facts about the tenant by one statement: most loads are small, and each statement is a round trip.
 pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     type Text = Option<String>;
-    type Row = (i64, bool, Text, Text, Text, Text, Text, Text, Text);
+    type Row = (i64, bool, Text, Text, Text, Text, Text, Text, Text, Text);
     let sql = tx.statement(&FACTS);
     let row = fetch_optional!(tx, Row, sql, &tx.tenant)?;
-    let Some((entities, wins, roles, types, relations, resolvers, recording, actions, unknown)) =
-        row
+    let Some((
+        entities,
+        wins,
+        roles,
+        types,
+        datetimes,
+        relations,
+        resolvers,
+        recording,
+        actions,
+        unknown,
+    )) = row
     else {
         return Ok(StoredFacts::default());
     };
@@ -286,6 +302,9 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     let types = types.read(|columns| Some((columns.next()?, columns.next()?)), "types")?;
     let sources = types.into_iter().map(|(name, sources)| read_sources(name, sources));
     let sources = sources.collect::<Result<PropertySources, _>>()?;
+    let datetimes = Records::from(datetimes);
+    let datetimes = datetimes.read(|columns| Some((columns.next()?, columns.next()?)), "types")?;
+    let datetimes = Arc::new(read_datetimes(&datetimes)?);
     let resolvers = Records::from(resolvers);
     let resolvers = resolvers.read(resolver, "resolvers")?;
     let precedence = if wins { Precedence::Directory } else { Precedence::Request };
@@ -294,7 +313,7 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     let relations = relations_of(relations)?;
     let recording = recording.map(Arc::from);
     let terms = CheckTerms { actions: term(actions), unknown_subjects: term(unknown) };
-    Ok(StoredFacts { resolvers, directory, roles, sources, relations, recording, terms })
+    Ok(StoredFacts { resolvers, directory, roles, sources, datetimes, relations, recording, terms })
 }
 
 /// Returns a setting about checks; the default if the tenant has none, or one that only a later version knows.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use portcullis_engine::types::PropertySource;
-use portcullis_engine::{KnownProperty, ResourcePattern};
+use portcullis_engine::{Datetimes, KnownProperty, ResourcePattern};
 use portcullis_model::Timestamp;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::page::Listed;
 use portcullis_model::quota::Quota;
-use portcullis_model::types::{PropertyDeclarations, TypeRecord};
+use portcullis_model::relation_declaration::RelationDeclarations;
+use portcullis_model::types::{PropertyDeclarations, TypeRecord, declared_types};
 use serde::{Deserialize, Serialize};
 
 use crate::transactions::error::StoreError;
@@ -49,9 +50,7 @@ impl TryFrom<TypeRow> for TypeRecord {
     type Error = StoreError;
 
     fn try_from(row: TypeRow) -> Result<Self, StoreError> {
-        let definition = serde_json::from_str(&row.definition);
-        let Definition { about, properties } =
-            definition.map_err(StoreError::corrupt("types.definition"))?;
+        let Definition { about, properties } = read_definition(&row.definition)?;
         let relations = NumberedRelations::read(&row.name, &row.relations)?.into_declarations();
         Ok(Self {
             kind: row.name,
@@ -160,6 +159,22 @@ pub(crate) fn read_sources(
     let stored: BTreeMap<String, StoredProperty> = stored;
     let known = stored.into_iter().map(|(name, stored)| (name, stored.into()));
     Ok((name.to_owned(), known.collect()))
+}
+
+/// Returns the properties that types declare as date-times. Each type comes with its column `definition`.
+pub(crate) fn read_datetimes(types: &[(&str, &str)]) -> Result<Datetimes, StoreError> {
+    let properties = types.iter().map(|(name, definition)| {
+        let Definition { properties, .. } = read_definition(definition)?;
+        Ok((*name, properties))
+    });
+    let properties = properties.collect::<Result<Vec<_>, StoreError>>()?;
+    let none = RelationDeclarations::default();
+    let types = properties.iter().map(|(name, properties)| (*name, properties, &none));
+    Ok(Datetimes::from(&declared_types(types)))
+}
+
+fn read_definition(text: &str) -> Result<Definition, StoreError> {
+    serde_json::from_str(text).map_err(StoreError::corrupt("types.definition"))
 }
 
 /// Inserts `new`, or replaces the one with the same name.

@@ -86,6 +86,7 @@ impl Source {
             directory: None,
             inclusions: roles::inclusions(&mut tx).await?,
             sources: stored.sources,
+            datetimes: stored.datetimes,
             relations: stored.relations,
             recording: None,
             terms: CheckTerms::default(),

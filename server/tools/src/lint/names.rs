@@ -11,6 +11,7 @@ use portcullis_engine::rbac::WILDCARD;
 use portcullis_engine::value::AttributeValue;
 use portcullis_engine::{CheckBody, Condition};
 use portcullis_model::named_condition::NewCondition;
+use portcullis_model::warning::WarningCode;
 
 use super::code::LintCode;
 use super::finding::{Doubt, LintSubject};
@@ -40,8 +41,11 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
 
 fn unregistered(warnings: &[ItemWarning], kind: ItemKind) -> Vec<Doubt> {
     let doubt = |ItemWarning { index, warning }: &ItemWarning| {
-        // A place inside of a condition belongs to a finding about the condition.
-        let Cow::Borrowed(member) = warning.path else { return None };
+        // What is about a condition belongs to a finding about the condition.
+        let (WarningCode::Unregistered, Cow::Borrowed(member)) = (warning.code, &warning.path)
+        else {
+            return None;
+        };
         // The message of the API ends with the advice.
         let (message, advice) = warning.message.rsplit_once("; ").unwrap_or((&warning.message, ""));
         Some(Doubt {

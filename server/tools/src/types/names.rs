@@ -1,10 +1,10 @@
 //! The names of a tenant, as every language prints them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use portcullis_bundle::Bundle;
-use portcullis_engine::types::{ACTION, CONTEXT, PropertyType, USER};
-use portcullis_model::types::PropertyDeclaration;
+use portcullis_engine::types::{ACTION, CONTEXT, PropertyType, Types, USER};
+use portcullis_model::types::{NewType, declared_types};
 
 use super::identifiers::{Identifiers, Shape};
 
@@ -22,10 +22,11 @@ pub(super) struct NamedType<'b> {
     pub(super) identifier: String,
     pub(super) name: &'b str,
     pub(super) about: Option<&'b str>,
+    /// Those of the type, and those behind its references, in the order of names.
     pub(super) properties: Vec<NamedProperty<'b>>,
 }
 
-/// A property of a type.
+/// A property of a type, or one behind a reference, such as `ticket.team`.
 pub(super) struct NamedProperty<'b> {
     pub(super) name: &'b str,
     pub(super) kind: PropertyType,
@@ -42,22 +43,58 @@ impl<'b> TenantNames<'b> {
         let others: BTreeSet<&str> =
             others.filter(|name| ![USER, CONTEXT, ACTION].contains(name)).collect();
         let mut identifiers = Identifiers::new(reserved);
-        let types = [USER, CONTEXT, ACTION].into_iter().chain(others).map(|name| {
-            let properties = declared(name).into_iter().flat_map(|declared| &declared.properties);
-            let property = |(name, property): (&'b String, &'b PropertyDeclaration)| {
-                NamedProperty { name, kind: property.kind.kind, about: property.about.as_deref() }
-            };
-            NamedType {
-                identifier: identifiers.make(name, Shape::Pascal),
-                name,
-                about: declared(name).and_then(|declared| declared.about.as_deref()),
-                properties: properties.map(property).collect(),
-            }
-        });
+        let all = declared_types(bundle.types.iter().flatten().map(NewType::declared));
+        let types =
+            [USER, CONTEXT, ACTION].into_iter().chain(others).map(|name| {
+                let mut properties = behind_references(bundle, &all, name);
+                for (own, property) in declared(name).into_iter().flat_map(|one| &one.properties) {
+                    properties.insert(own, (property.kind.kind, property.about.as_deref()));
+                }
+                let properties = properties
+                    .into_iter()
+                    .map(|(name, (kind, about))| NamedProperty { name, kind, about });
+                NamedType {
+                    identifier: identifiers.make(name, Shape::Pascal),
+                    name,
+                    about: declared(name).and_then(|declared| declared.about.as_deref()),
+                    properties: properties.collect(),
+                }
+            });
         let types = types.collect();
         let resources = bundle.resources.iter().map(|resource| &*resource.name).collect();
         Self { tenant: &bundle.tenant, types, resources }
     }
+}
+
+/// The type of a property, and the text about it.
+type Described<'b> = (PropertyType, Option<&'b str>);
+
+/// Returns what policies read behind the references of a type, and the references between: requests may send these, too. All that
+/// is behind references may be millions of names.
+fn behind_references<'b>(
+    bundle: &'b Bundle,
+    types: &Types,
+    of: &str,
+) -> BTreeMap<&'b str, Described<'b>> {
+    let mut found = BTreeMap::new();
+    for policy in &bundle.policies {
+        for path in policy.rule_data.condition.attributes() {
+            let Some((namespace, name)) = path.sent() else { continue };
+            let is_of_type = match namespace {
+                USER | CONTEXT | ACTION => namespace == of,
+                _ => policy.resource.object().is_none_or(|object| object == of),
+            };
+            if !is_of_type {
+                continue;
+            }
+            let ends = name.match_indices('.').map(|(dot, _)| dot).chain([name.len()]).skip(1);
+            for way in ends.map(|end| &name[..end]) {
+                let kind = types.kinds_of(of, namespace, way).first().copied();
+                found.extend(kind.map(|kind| (way, (kind, None))));
+            }
+        }
+    }
+    found
 }
 
 /// Returns a text of a folder as one line of a comment: without control characters, and those that reorder a line.

@@ -112,6 +112,40 @@ fn python_and_java_have_the_same_names() {
     assert!([user, put, read].iter().all(|part| java.contains(part)), "{java}");
 }
 
+/// A name that policies read behind references has the type of its property, and so have the references between.
+#[test]
+fn names_behind_references_are_those_that_policies_read() {
+    let folder = folder(
+        "- {type: wiki, properties: {space: {type: ref<space>}, author: {type: ref<user>}}}\n\
+         - {type: space, properties: {owner: {type: ref<user>}, open: {type: boolean}}}\n\
+         - {type: user, properties: {level: {type: number}, manager: {type: ref<user>}}}\n",
+    );
+    let policies = [
+        ("wiki:read", "resource.space.owner.level > 2 && user.manager.level > 3"),
+        ("*", "exists(resource.author.manager)"),
+        ("space:read", "resource.open"),
+    ];
+    let policies = policies.map(|(resource, when)| {
+        format!("- {{name: '{when}', resource: '{resource}', effect: deny, priority: 1, when: '{when}'}}\n")
+    });
+    for (file, text) in [("policies.yaml", &*policies.concat()), ("cases.yaml", "[]\n")] {
+        fs::write(folder.path().join(file), text).expect("writable");
+    }
+    let printed = printed(TypesLanguage::Ts, folder.path());
+    for (name, properties) in [
+        ("User", "\"level\"?: number;\n  \"manager\"?: string;\n  \"manager.level\"?: number;"),
+        ("Space", "\"open\"?: boolean;\n  \"owner\"?: string;"),
+        (
+            "Wiki",
+            "\"author\"?: string;\n  \"author.manager\"?: string;\n  \"space\"?: string;\n  \
+             \"space.owner\"?: string;\n  \"space.owner.level\"?: number;",
+        ),
+    ] {
+        let expected = format!("export interface {name} {{\n  {properties}\n}}\n");
+        assert!(printed.contains(&expected), "{expected}\n{printed}");
+    }
+}
+
 #[test]
 fn a_folder_without_types_and_resources_has_no_names() {
     let folder = folder("[]\n");
