@@ -28,7 +28,7 @@ struct LinkPage {
     csrf: String,
 }
 
-/// What a request for a link has.
+/// A request for a link.
 struct Arrival {
     app: App,
     address: Address,

@@ -32,7 +32,7 @@ pub(super) struct SignInRequest {
     pub(super) user: Option<String>,
 }
 
-/// What a code stands for. The provider signs it, and keeps nothing.
+/// The sign-in that a code stands for. The provider signs it, and keeps nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Code {
     pub(super) user: String,

@@ -1,4 +1,4 @@
-//! What was known when a decision was made, and the ways to ask again.
+//! The attributes that were known when a decision was made, and the ways to ask again.
 
 use askama::Template;
 use portcullis_model::decision::{DecisionRecord, HASHED};

@@ -1,4 +1,4 @@
-//! Why a decision came about: the conditions of its policies, its rules, what would allow it, and the ladder of what comes
+//! The reasons of a decision: the conditions of its policies, its rules, what would allow it, and the ladder of what comes
 //! first.
 
 use askama::Template;
@@ -22,7 +22,7 @@ const MAX_NODES: usize = 500;
 pub(super) struct Why {
     /// The reason why nothing can be explained.
     failure: Option<String>,
-    /// What is to say about the rules of the revision, unless they decide so again.
+    /// A sentence about the rules of the revision, unless they decide so again.
     reproduction: Option<String>,
     policies: Vec<ShownPolicy>,
     rules: Vec<Step>,
