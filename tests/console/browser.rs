@@ -1,4 +1,4 @@
-//! A browser for a console: it keeps cookies, and sends forms from their pages.
+//! A browser as the console meets it: it keeps cookies, and sends forms from their pages.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ impl Browser {
         Self { address, cookies: BTreeMap::new() }
     }
 
-    /// Returns the browser at another address.
+    /// Returns this browser at another address.
     pub(crate) fn at(&self, address: SocketAddr) -> Self {
         Self { address, cookies: self.cookies.clone() }
     }

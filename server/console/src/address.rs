@@ -8,7 +8,7 @@ use url::Url;
 /// The characters of a name of a tenant that stay as they are in a path (RFC 3986, section 2.3).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The text in the place of a tenant in paths that have none. A tenant of this name has no console.
+/// The segment of paths that have no tenant. A tenant of this name has no console.
 pub(crate) const NO_TENANT: &str = "-";
 
 /// The place of the console.

@@ -28,7 +28,7 @@ struct LinkPage {
     csrf: String,
 }
 
-/// The parts of a request for a link.
+/// A request for a link.
 struct Arrival {
     app: App,
     address: Address,

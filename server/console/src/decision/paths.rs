@@ -18,7 +18,7 @@ const RELATIONS: &str = "relations";
 #[derive(Template)]
 #[template(path = "decision_paths.html")]
 pub(crate) struct Paths {
-    drawn: Vec<PathFigure>,
+    paths: Vec<PathFigure>,
     /// A sentence about the time of the tuples.
     note: Option<&'static str>,
     height: usize,
@@ -54,8 +54,8 @@ struct Edge {
 impl Paths {
     /// Returns the paths of an explanation of the present; `None` if it has no relation that holds.
     pub(crate) fn of(explanation: &Value) -> Option<Self> {
-        let drawn: Vec<_> = relations(explanation).filter_map(PathFigure::of).collect();
-        (!drawn.is_empty()).then_some(Self { drawn, note: None, height: HEIGHT })
+        let paths: Vec<_> = relations(explanation).filter_map(PathFigure::of).collect();
+        (!paths.is_empty()).then_some(Self { paths, note: None, height: HEIGHT })
     }
 
     /// Returns the paths of the relations that `recorded` read, as they lead `now`; `None` if it read none that held. A record
@@ -65,9 +65,9 @@ impl Paths {
         if held.is_empty() {
             return None;
         }
-        let mut drawn = now.and_then(Self::of).map(|paths| paths.drawn).unwrap_or_default();
-        drawn.retain(|figure| held.contains(&&*figure.attribute));
-        let note = match drawn.len() == held.len() {
+        let mut paths = now.and_then(Self::of).map(|paths| paths.paths).unwrap_or_default();
+        paths.retain(|figure| held.contains(&&*figure.attribute));
+        let note = match paths.len() == held.len() {
             true => {
                 "The record has the answer of a relation; the path is the one that leads there now."
             }
@@ -75,7 +75,7 @@ impl Paths {
                 "The record has the answer of a relation; the tuples that led there then are gone."
             }
         };
-        Some(Self { drawn, note: Some(note), height: HEIGHT })
+        Some(Self { paths, note: Some(note), height: HEIGHT })
     }
 }
 

@@ -1,4 +1,4 @@
-//! The causes of a decision: the conditions of its policies, its rules, what would allow it, and the ladder of what comes
+//! The reasons of a decision: the conditions of its policies, its rules, what would allow it, and the ladder of what comes
 //! first.
 
 use askama::Template;
@@ -19,7 +19,7 @@ const MAX_NODES: usize = 500;
 
 #[derive(Template, Default)]
 #[template(path = "decision_why.html")]
-pub(crate) struct Why {
+pub(super) struct Why {
     /// The reason why nothing can be explained.
     failure: Option<String>,
     /// A sentence about the rules of the revision, unless they decide so again.
@@ -89,12 +89,12 @@ impl Why {
     }
 
     /// Returns the attributes that the rules read.
-    pub(crate) fn attributes(&self) -> &[Value] {
+    pub(super) fn attributes(&self) -> &[Value] {
         &self.attributes
     }
 
     /// Returns the reasons of an explanation, as the API shows it. `is_default` says whether nothing decided.
-    pub(crate) fn of(explanation: &Value, is_default: bool) -> Self {
+    fn of(explanation: &Value, is_default: bool) -> Self {
         let list = |name: &str| explanation[name].as_array().cloned().unwrap_or_default();
         let policies: Vec<ShownPolicy> = list("policies").iter().map(policy).collect();
         let rules: Vec<Step> = list("rules").iter().map(rule).collect();

@@ -21,7 +21,7 @@ const MAX_PROVIDERS: i64 = 20;
 pub struct LoginProvider {
     /// `None` for the one provider of `selfhost` mode.
     pub id: Option<Uuid>,
-    /// The name of the provider, or its host.
+    /// The name that the operator gave it, or its host.
     pub name: String,
     pub provider: SignInProvider,
 }

@@ -117,6 +117,8 @@ const WALKS: &[(&str, &[&str])] = &[
             "UPDATE decision_parts SET expires_at",
             "FROM decision_parts WHERE expires_at <= $1",
             "FROM record_answers WHERE at < $1",
+            "FROM console_sessions WHERE ends_at <= $1",
+            "FROM console_links WHERE expires_at <= $1",
         ],
     ),
 ];

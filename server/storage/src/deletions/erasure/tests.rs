@@ -218,7 +218,7 @@ async fn fill(store: &Store, tenant: &str) {
     for (table, sql) in ROWS {
         let id = Uuid::from_u128(if tenant == "gone" { 1 } else { 2 });
         let inserted = if sql.contains("$3") {
-            execute!(tx, sql, tenant, id, b"bytes".to_vec())
+            execute!(tx, sql, tenant, id, tenant.as_bytes().to_vec())
         } else if sql.contains("$2") {
             execute!(tx, sql, tenant, id)
         } else {
