@@ -35,8 +35,8 @@ fn refused(file: &str, from: &str, to: &str, expected: &str) {
     assert_eq!(refusal(file, from, to), format!("{file}: {expected}"));
 }
 
-/// Two platforms to copy, and the scenario of a standard: `portcullis dev policies/todo` serves it.
-const APART: [&str; 3] = ["drive", "projects", "todo"];
+/// Three platforms to copy, and the scenario of a standard: `portcullis dev policies/todo` serves it.
+const APART: [&str; 4] = ["drive", "helpdesk", "projects", "todo"];
 
 #[test]
 fn every_tenant_of_the_repository_is_embedded() {

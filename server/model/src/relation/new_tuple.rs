@@ -49,6 +49,23 @@ impl ObjectName {
         })
     }
 
+    /// Returns the field of an object, which is not everybody of a type.
+    fn field_of_one<'j>() -> impl Field<'j, Value = Self> {
+        field(Self::read_one, || {
+            schema::text(MAX_REFERENCE)
+                .pattern(Some(r"^[^:\s\x00-\x1f\x7f-\x9f]+:([^*\x00]|\*[^\x00])[^\x00]*$"))
+        })
+    }
+
+    fn read_one(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let read = Self::read(json, at, problems)?;
+        if read.id == EVERYBODY {
+            problems.expected(at, "one object: only a subject can be `*`");
+            return None;
+        }
+        Some(read)
+    }
+
     fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let read = Self::parse(read_text(MAX_REFERENCE)(json, at, problems)?);
         if read.is_none() {
@@ -93,9 +110,6 @@ impl NewTuple {
     /// Reads the tuple at `at`.
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let tuple = input::read(json, at, problems, Self::declare)?;
-        if tuple.object.id == EVERYBODY {
-            problems.expected(&at.key("object"), "one object: only a subject can be `*`");
-        }
         if tuple.subject_relation.is_none() && names_relation(&tuple.subject.id) {
             let what = "a subject without a relation: write what stands after the `#` as `subject_relation`";
             problems.expected(&at.key("subject"), what);
@@ -108,7 +122,7 @@ impl NewTuple {
     }
 
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
-        let object = ObjectName::field().about("The object, `<type>:<id>`");
+        let object = ObjectName::field_of_one().about("The object, `<type>:<id>`");
         let object = members.required("object", object);
         let relation = text(MAX_RELATION).about("A relation of the type of the object");
         let relation = members.required("relation", relation);
