@@ -131,7 +131,11 @@ fn a_bad_value_is_named_in_one_line() {
         ("MAX_TOKEN_BYTES", "65KiB", "MAX_TOKEN_BYTES: expected a size from `1KiB` to `64KiB`"),
         ("ROLES_FORMAT", "csv", "ROLES_FORMAT: expected one of `list`, `words`, `keys`, not `csv`"),
         ("CONSOLE", "yes", "CONSOLE: expected `on` or `off`, not `yes`"),
-        ("CONSOLE_IDENTITY", "token", "CONSOLE_IDENTITY: expected one of `access_token`, `id_token`"),
+        (
+            "CONSOLE_IDENTITY",
+            "token",
+            "CONSOLE_IDENTITY: expected one of `access_token`, `id_token`",
+        ),
         ("CONSOLE_SESSION_IDLE", "0s", "CONSOLE_SESSION_IDLE: expected"),
         ("CONSOLE_SESSION_MAX", "long", "CONSOLE_SESSION_MAX: expected"),
         (
