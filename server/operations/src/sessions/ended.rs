@@ -53,7 +53,8 @@ mod tests {
     #[tokio::test]
     async fn what_ended_leaves_the_database() {
         let at = Timestamp::from_millis;
-        let store = TestDatabase::sqlite().expect("a database").open().await;
+        let database = TestDatabase::sqlite().expect("a database");
+        let store = database.open().await;
         let session = |id: u128, ends_at| SessionRecord {
             id: Uuid::from_u128(id),
             tenant_id: "acme".to_owned(),
