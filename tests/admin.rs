@@ -151,6 +151,7 @@ fn a_provider_has_defaults() {
         "claim_config": {
             "roles_claim": "realm_access.roles", "domain_claim": "dom", "admin_domain_claim": "adm", "roles_format": "list",
         },
+        "sign_in": null,
         "created_at": created.text_of("created_at"),
     });
     let second = json!({
