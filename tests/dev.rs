@@ -230,9 +230,10 @@ fn the_banner_fits_on_a_screen_and_all_of_it_works() {
     }
     for path in ["/docs", "/dev/examples"] {
         let url = format!("http://{}{path}", dev.address);
-        assert!(dev.welcome[1].split(' ').any(|word| word == url), "{}", dev.welcome[1]);
+        assert!(dev.welcome[2].split(' ').any(|word| word == url), "{}", dev.welcome[2]);
         Request::new(format!("GET {path}")).send(dev.address).is(200);
     }
+    assert_eq!(dev.welcome[1], format!("Console: http://{}/console", dev.address));
     let tokens: Vec<_> =
         dev.welcome.iter().filter(|line| line.starts_with("  curl -s 'http")).collect();
     assert_eq!(tokens.len(), 2, "one for each tenant: {:#?}", dev.welcome);

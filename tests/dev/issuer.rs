@@ -61,7 +61,8 @@ fn a_token_request_that_makes_no_sense_is_refused() {
         ("grant_type=password", "invalid_grant"),
         ("grant_type=password&username=nobody", "invalid_grant"),
         ("grant_type=client_credentials&username=olga-admin", "invalid_grant"),
-        ("grant_type=authorization_code&code=x", "unsupported_grant_type"),
+        ("grant_type=authorization_code&code=x", "invalid_grant"),
+        ("grant_type=refresh_token&refresh_token=x", "unsupported_grant_type"),
     ] {
         let reply = ask(&dev, form).is(400);
         assert_eq!(reply.text_of("error"), error, "{form}");

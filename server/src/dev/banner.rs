@@ -24,7 +24,6 @@ pub(super) async fn banner(examples: &Examples, folder: Option<&Path>) -> anyhow
         format!("Portcullis for development: {base_url} (not for production)"),
         format!("Console: {base_url}/console"),
         format!("API: {base_url}/docs   all users and checks: {base_url}{}", examples::PATH),
-        String::new(),
     ];
     for tenant in tenants.iter().take(MAX_TENANTS) {
         lines.extend(user_of(examples, tenant));
