@@ -68,8 +68,11 @@ fn every_route_of_the_api_refuses_what_it_does_not_know() {
         let names_all = known.iter().all(|name| message.contains(&format!("`{name}`")));
         assert!(names_all, "{route}: {message}");
         for name in known {
-            let message = refused(&format!("{name}z=1"));
-            assert!(message.ends_with(&format!("is `{name}`")), "{route}: {message}");
+            // Nothing resembles a single letter.
+            if name.len() > 1 {
+                let message = refused(&format!("{name}z=1"));
+                assert!(message.ends_with(&format!("is `{name}`")), "{route}: {message}");
+            }
             let message = refused(&format!("{name}=1&{name}=1"));
             assert!(message.contains("twice"), "{route}: {message}");
         }
