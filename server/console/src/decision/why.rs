@@ -19,7 +19,7 @@ const MAX_NODES: usize = 500;
 
 #[derive(Template, Default)]
 #[template(path = "decision_why.html")]
-pub(super) struct Why {
+pub(crate) struct Why {
     /// The reason why nothing can be explained.
     failure: Option<String>,
     /// A sentence about the rules of the revision, unless they decide so again.
@@ -89,12 +89,12 @@ impl Why {
     }
 
     /// Returns the attributes that the rules read.
-    pub(super) fn attributes(&self) -> &[Value] {
+    pub(crate) fn attributes(&self) -> &[Value] {
         &self.attributes
     }
 
     /// Returns the reasons of an explanation, as the API shows it. `is_default` says whether nothing decided.
-    fn of(explanation: &Value, is_default: bool) -> Self {
+    pub(crate) fn of(explanation: &Value, is_default: bool) -> Self {
         let list = |name: &str| explanation[name].as_array().cloned().unwrap_or_default();
         let policies: Vec<ShownPolicy> = list("policies").iter().map(policy).collect();
         let rules: Vec<Step> = list("rules").iter().map(rule).collect();
