@@ -2,14 +2,14 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
 use http::HeaderName;
 use portcullis_engine::names::names;
 use portcullis_http::callers::{Allowed, DecisionsRead, DecisionsWrite, Requester};
+use portcullis_http::decision_events;
 use portcullis_http::decision_query::DecisionQuery;
 use portcullis_http::error::ApiError;
 use portcullis_http::live_credential::LiveCredential;
-use portcullis_http::live_events::{self, LiveEvent, StreamTime};
+use portcullis_http::live_events::StreamTime;
 use portcullis_http::paging::PageQuery;
 use portcullis_http::path::RecordId;
 use portcullis_http::query::{Query, QueryParameters, QueryReader};
@@ -19,11 +19,10 @@ use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
 use portcullis_model::parity::Parity;
 use portcullis_model::period::CountPeriod;
 use portcullis_model::schema;
-use portcullis_operations::decisions::{self, DecisionFeed, FeedItem, Reproduction};
+use portcullis_operations::decisions::{self, Reproduction};
 use portcullis_operations::explained_checks::ExplainedCheck;
 use portcullis_runtime::app::App;
 use serde::Serialize;
-use serde_json::json;
 use uuid::Uuid;
 
 use crate::explain::Explain;
@@ -107,16 +106,7 @@ pub(super) async fn follow(
     Query(time): Query<StreamTime>,
 ) -> Result<Response, ApiError> {
     let records = decisions::follow(&app, &caller, selection)?;
-    let events = stream::unfold(records, async |mut records| {
-        let event = match records.next().await? {
-            FeedItem::Record(text) => LiveEvent { name: "decision", data: text.to_string() },
-            FeedItem::More(skipped) => {
-                LiveEvent { name: "more", data: json!({"more": skipped}).to_string() }
-            }
-        };
-        Some((event, records))
-    });
-    live_events::answer(DecisionFeed::MAX_BYTES, time, credential, events)
+    decision_events::answer(records, time, credential)
 }
 
 /// Erases the recorded decisions about a person.

@@ -5,17 +5,16 @@ mod filter;
 pub(crate) mod table;
 
 use axum::response::Response;
-use futures_util::stream;
+use portcullis_http::decision_events;
 use portcullis_http::decision_query::DecisionQuery;
 use portcullis_http::error::ApiError;
-use portcullis_http::live_events::{self, LiveEvent, StreamTime};
+use portcullis_http::live_events::StreamTime;
 use portcullis_http::paging::{PageQuery, Requested};
 use portcullis_http::query::Query;
 use portcullis_model::decision::DecisionSelection;
-use portcullis_operations::decisions::{self, DecisionFeed, FeedItem};
+use portcullis_operations::decisions;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::piece_writer::BrokenOff;
-use serde_json::json;
 
 use crate::pages::{PageWriter, stream};
 use crate::visit::Visit;
@@ -88,14 +87,5 @@ pub(crate) async fn follow(visit: Visit) -> Result<Response, ApiError> {
     let time: StreamTime = Query::read(&http::Uri::default())?;
     let records = decisions::follow(&visit.app, &visit.caller, selection)?;
     let credential = visit.credential();
-    let events = stream::unfold(records, async |mut records| {
-        let event = match records.next().await? {
-            FeedItem::Record(text) => LiveEvent { name: "decision", data: text.to_string() },
-            FeedItem::More(skipped) => {
-                LiveEvent { name: "more", data: json!({"more": skipped}).to_string() }
-            }
-        };
-        Some((event, records))
-    });
-    live_events::answer(DecisionFeed::MAX_BYTES, time, credential, events)
+    decision_events::answer(records, time, credential)
 }

@@ -16,6 +16,7 @@ pub mod callers;
 mod completion;
 mod credential;
 pub mod deadline;
+pub mod decision_events;
 pub mod decision_query;
 pub mod error;
 pub mod etag;

@@ -28,7 +28,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use uuid::Uuid;
 
-use super::record_views::{DecisionStream, RecordView};
+pub use super::record_views::DecisionStream;
+use super::record_views::RecordView;
 use super::recorded_sides::recorded_side;
 use crate::decide::explained_checks::{ExplainedCheck, ExplainedRelations};
 
