@@ -25,7 +25,7 @@ use portcullis_runtime::min_revisions::MinRevisions;
 
 use crate::csv::{CsvPage, download};
 use crate::decision::copies::AsApi;
-use crate::fields::{Fault, Field, FieldRow, Kind, body_of, fields_of};
+use crate::fields::{AT_REVISION, DOMAIN, Fault, Field, FieldRow, Kind, body_of, fields_of};
 use crate::next::with_query;
 use crate::outcomes::word;
 use crate::visit::Visit;
@@ -40,13 +40,8 @@ const FIELDS: [FieldRow; 5] = [
     FieldRow { name: "roles", label: "Roles", hint: "doctor, nurse", kind: Kind::Texts },
     FieldRow { name: "subjects", label: "Subjects", hint: "ann, bob", kind: Kind::Subjects },
     FieldRow { name: "resources", label: "Resources", hint: "all", kind: Kind::Texts },
-    FieldRow { name: "domain", label: "Domain", hint: "", kind: Kind::Text },
-    FieldRow {
-        name: "at_revision",
-        label: "Revision",
-        hint: "the present one",
-        kind: Kind::Number,
-    },
+    DOMAIN,
+    AT_REVISION,
 ];
 /// Most columns of a page.
 const COLUMNS: usize = 40;
@@ -104,14 +99,12 @@ pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, Api
     let folder = visit.page("");
     match decided {
         Ok(table) => visit.frame.show("Access", &AccessPage { fields, fault: None, table, folder }),
-        Err(error) => {
-            let fault = Fault::of(&visit, error)?;
-            let status = fault.status;
-            let content = AccessPage { fields, fault: Some(fault), table: None, folder };
-            let mut answer = visit.frame.show("Access", &content)?;
-            *answer.status_mut() = status;
-            Ok(answer)
-        }
+        Err(error) => Fault::show(&visit, "Access", error, |fault| AccessPage {
+            fields,
+            fault: Some(fault),
+            table: None,
+            folder,
+        }),
     }
 }
 
@@ -172,7 +165,7 @@ async fn decide(
 impl Table {
     async fn read(visit: &Visit, fields: &[Field]) -> Result<Self, ApiError> {
         let body = body_of(fields)?;
-        let cursor = Some(visit.parameter("cursor")).filter(|cursor| !cursor.is_empty());
+        let cursor = visit.cursor();
         let answer = decide(visit, body.clone(), cursor, COLUMNS).await?;
         let filter: Vec<(&str, &str)> = fields.iter().map(|one| (one.name, &*one.value)).collect();
         let columns: Vec<&[MatrixAnswerCell]> =

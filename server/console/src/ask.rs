@@ -10,7 +10,7 @@ use crate::decision::copies::AsApi;
 use crate::decision::known::Known;
 use crate::decision::paths::Paths;
 use crate::decision::why::Why;
-use crate::fields::{Fault, Field, FieldRow, Kind, body_of, fields_of};
+use crate::fields::{AT_REVISION, DOMAIN, Fault, Field, FieldRow, Kind, body_of, fields_of};
 use crate::outcomes::word;
 use crate::visit::Visit;
 
@@ -22,13 +22,8 @@ const FIELDS: [FieldRow; 6] = [
     FieldRow { name: "subject", label: "Subject", hint: "ann", kind: Kind::Text },
     FieldRow { name: "action", label: "Action", hint: "read", kind: Kind::Text },
     FieldRow { name: "resource", label: "Resource", hint: "chart:read", kind: Kind::Text },
-    FieldRow { name: "domain", label: "Domain", hint: "", kind: Kind::Text },
-    FieldRow {
-        name: "at_revision",
-        label: "Revision",
-        hint: "the present one",
-        kind: Kind::Number,
-    },
+    DOMAIN,
+    AT_REVISION,
     FieldRow { name: "attributes", label: "Attributes", hint: ATTRIBUTES, kind: Kind::Json },
 ];
 
@@ -65,14 +60,11 @@ pub(crate) async fn page(visit: Visit, _: Manager) -> Result<Response, ApiError>
             let title = answer.title.clone();
             visit.frame.show(&title, &AskPage { fields, fault: None, answer: Some(answer) })
         }
-        Err(error) => {
-            let fault = Fault::of(&visit, error)?;
-            let status = fault.status;
-            let content = AskPage { fields, fault: Some(fault), answer: None };
-            let mut answer = visit.frame.show("Ask", &content)?;
-            *answer.status_mut() = status;
-            Ok(answer)
-        }
+        Err(error) => Fault::show(&visit, "Ask", error, |fault| AskPage {
+            fields,
+            fault: Some(fault),
+            answer: None,
+        }),
     }
 }
 

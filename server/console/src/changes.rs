@@ -14,7 +14,7 @@ use portcullis_model::revision::RevisionRecord;
 use portcullis_operations::revisions;
 
 use crate::decision::copies::AsApi;
-use crate::lists::{Tab, next_of, page_of};
+use crate::lists::{Tab, next_of, page_of, tabs_of};
 use crate::next::LIMIT;
 use crate::times::ShownTime;
 use crate::visit::Visit;
@@ -58,12 +58,7 @@ impl ShownRevision {
 
 /// Returns the links to revisions and proposals.
 pub(crate) fn tabs(visit: &Visit, current: &str) -> Vec<Tab> {
-    let tab = |(path, name): (&str, &'static str)| Tab {
-        page: visit.page(path),
-        name,
-        is_current: path == current,
-    };
-    [("changes", "Revisions"), ("proposals", "Proposals")].map(tab).into_iter().collect()
+    tabs_of(&[("changes", "Revisions"), ("proposals", "Proposals")], visit, current)
 }
 
 /// Shows the revisions, newest first.

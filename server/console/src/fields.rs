@@ -1,10 +1,12 @@
 //! Forms that ask by `GET`: their fields, and the body of a call of the API that they stand for.
 
+use askama::Template;
+use axum::response::Response;
 use http::{StatusCode, Uri};
 use portcullis_engine::{Json, json};
 use portcullis_http::error::ApiError;
-use portcullis_http::query::query;
 
+use crate::next::parameter;
 use crate::visit::Visit;
 
 /// The options of a choice: each value with its word.
@@ -31,6 +33,17 @@ pub(crate) struct FieldRow {
     pub(crate) hint: &'static str,
     pub(crate) kind: Kind,
 }
+
+/// The domain of a question.
+pub(crate) const DOMAIN: FieldRow =
+    FieldRow { name: "domain", label: "Domain", hint: "", kind: Kind::Text };
+/// The revision by whose rules a question is decided.
+pub(crate) const AT_REVISION: FieldRow = FieldRow {
+    name: "at_revision",
+    label: "Revision",
+    hint: "the present one",
+    kind: Kind::Number,
+};
 
 /// A field with its value.
 #[derive(Clone, Debug)]
@@ -73,15 +86,11 @@ impl Field {
 
 /// Returns the fields of a form with the values of a query.
 pub(crate) fn fields_of(rows: &[FieldRow], uri: &Uri) -> Vec<Field> {
-    let value = |name: &str| {
-        let found = query(uri).find(|(own, _)| own == name);
-        found.map(|(_, value)| value.into_owned()).unwrap_or_default()
-    };
-    let field = |row: &FieldRow| {
-        let FieldRow { name, label, hint, kind } = *row;
-        Field { name, label, hint, kind, value: value(name) }
-    };
-    rows.iter().map(field).collect()
+    let fields = rows.iter().map(|&FieldRow { name, label, hint, kind }| {
+        let value = parameter(uri, name).unwrap_or_default();
+        Field { name, label, hint, kind, value }
+    });
+    fields.collect()
 }
 
 /// Returns the body of a call: a member for each field that has a value.
@@ -127,6 +136,23 @@ impl Fault {
             }
             false => Err(error),
         }
+    }
+
+    /// Answers a form that `error` refuses with the page that `content` makes of its fault, with the status of the fault.
+    ///
+    /// # Errors
+    /// The form is not the cause.
+    pub(crate) fn show<T: Template>(
+        visit: &Visit,
+        title: &str,
+        error: ApiError,
+        content: impl FnOnce(Self) -> T,
+    ) -> Result<Response, ApiError> {
+        let fault = Self::of(visit, error)?;
+        let status = fault.status;
+        let mut answer = visit.frame.show(title, &content(fault))?;
+        *answer.status_mut() = status;
+        Ok(answer)
     }
 
     pub(crate) fn message(&self) -> &str {

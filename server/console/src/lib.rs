@@ -33,6 +33,7 @@ mod rule_names;
 mod sessions;
 mod sign_in;
 mod sign_out;
+mod stranger;
 mod theme;
 mod times;
 mod visit;

@@ -3,19 +3,17 @@
 use askama::Template;
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use portcullis_http::error::ApiError;
 use portcullis_http::form_body::FormBody;
-use portcullis_http::request_context::RequestContext;
 use portcullis_http::session_caller::sent_with;
 use portcullis_model::session::{SessionLink, hash_of};
 use portcullis_operations::sessions::providers::named;
 use portcullis_operations::sessions::{links, origin};
 use portcullis_runtime::app::App;
 
-use crate::address::Address;
 use crate::cookies::Cookies;
-use crate::frame::Frame;
+use crate::stranger::Stranger;
 use crate::visit::see_other;
 use crate::{forms, problem};
 
@@ -28,46 +26,22 @@ struct LinkPage {
     csrf: String,
 }
 
-/// A request for a link.
-struct Arrival {
-    app: App,
-    address: Address,
-    frame: Frame,
-    context: RequestContext,
-    headers: HeaderMap,
+/// Refuses a link where the cookie of the session would leave this machine without `https`.
+fn must_be_safe(stranger: &Stranger) -> Result<(), ApiError> {
+    let is_local = stranger.app.console.as_ref().is_some_and(|console| console.config.is_local);
+    if stranger.address.public().is_some() || is_local {
+        return Ok(());
+    }
+    Err(ApiError::bad_request(
+        "links work with `PUBLIC_URL`, or on a loopback `LISTEN_ADDR`: the operator sets one",
+    ))
 }
 
-impl Arrival {
-    fn of(app: App, request: &Request) -> Result<Self, ApiError> {
-        let address = Address::of(&app);
-        let headers = request.headers().clone();
-        let frame = Frame::stranger(&app, &address, &headers);
-        let context = RequestContext::find(request.extensions())?.clone();
-        Ok(Self { app, address, frame, context, headers })
-    }
-
-    fn show(&self, answer: Result<Response, ApiError>) -> Response {
-        answer.unwrap_or_else(|error| problem::page(&self.frame, &self.context, &error))
-    }
-
-    /// Refuses a link where the cookie of the session would leave this machine without `https`.
-    fn must_be_safe(&self) -> Result<(), ApiError> {
-        let is_local = self.app.console.as_ref().is_some_and(|console| console.config.is_local);
-        if self.address.public().is_some() || is_local {
-            return Ok(());
-        }
-        Err(ApiError::bad_request(
-            "links work with `PUBLIC_URL`, or on a loopback `LISTEN_ADDR`: the operator sets one",
-        ))
-    }
-
-    fn used_up(&self) -> Response {
-        let message =
-            "the link is used, or older than ten minutes: ask the operator for another one";
-        let again = self.address.path("/console");
-        let problem = (StatusCode::GONE, message.to_owned());
-        problem::of_sign_in(&self.frame, &self.context, problem, &again)
-    }
+fn used_up(stranger: &Stranger) -> Response {
+    let message = "the link is used, or older than ten minutes: ask the operator for another one";
+    let again = stranger.address.path("/console");
+    let problem = (StatusCode::GONE, message.to_owned());
+    problem::of_sign_in(&stranger.frame, &stranger.context, problem, &again)
 }
 
 /// Shows whom a link signs in.
@@ -76,22 +50,22 @@ pub(crate) async fn show(
     Path(secret): Path<String>,
     request: Request,
 ) -> Response {
-    let arrival = match Arrival::of(app, &request) {
-        Ok(arrival) => arrival,
+    let stranger = match Stranger::of(app, &request) {
+        Ok(stranger) => stranger,
         Err(error) => return error.into_response(),
     };
     let shown = async {
-        arrival.must_be_safe()?;
-        let Some(link) = links::find(&arrival.app, &secret).await? else {
-            return Ok(arrival.used_up());
+        must_be_safe(&stranger)?;
+        let Some(link) = links::find(&stranger.app, &secret).await? else {
+            return Ok(used_up(&stranger));
         };
         let SessionLink { subject, tenant_id, roles, .. } = link;
-        let tenant = named(&arrival.app, &tenant_id).await?.name;
-        let csrf = forms::token(&arrival.app, &hash_of(&secret));
+        let tenant = named(&stranger.app, &tenant_id).await?.name;
+        let csrf = forms::token(&stranger.app, &hash_of(&secret));
         let roles = if roles.is_empty() { "none".to_owned() } else { roles.join(", ") };
-        arrival.frame.show("Sign in", &LinkPage { subject, tenant, roles, csrf })
+        stranger.frame.show("Sign in", &LinkPage { subject, tenant, roles, csrf })
     };
-    arrival.show(shown.await)
+    stranger.show(shown.await)
 }
 
 /// Signs somebody in by a link, which is used up then.
@@ -100,27 +74,27 @@ pub(crate) async fn take(
     Path(secret): Path<String>,
     request: Request,
 ) -> Response {
-    let arrival = match Arrival::of(app, &request) {
-        Ok(arrival) => arrival,
+    let stranger = match Stranger::of(app, &request) {
+        Ok(stranger) => stranger,
         Err(error) => return error.into_response(),
     };
-    let Arrival { app, address, context, headers, .. } = &arrival;
+    let Stranger { app, address, context, headers, .. } = &stranger;
     let taken = async {
-        arrival.must_be_safe()?;
+        must_be_safe(&stranger)?;
         let form = FormBody::read(request).await?;
         if !forms::is_own(app, address, headers, &form, &hash_of(&secret)) {
             return Err(problem::foreign_form());
         }
         let by = sent_with(origin(""), context);
         let Some(signed_in) = links::take(app, &secret, by).await? else {
-            return Ok(arrival.used_up());
+            return Ok(used_up(&stranger));
         };
         let tenant = named(app, &signed_in.tenant).await?;
         let mut answer = see_other(&address.folder(&tenant.name));
         let cookies = Cookies::of(address);
         cookies.set_session(answer.headers_mut(), &tenant.id, &signed_in.value);
-        Ok(arrival.frame.finish(answer))
+        Ok(answer)
     };
     let answer = taken.await;
-    arrival.show(answer)
+    stranger.show(answer)
 }

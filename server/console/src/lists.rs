@@ -22,14 +22,70 @@ use crate::visit::Visit;
 #[derive(Template)]
 #[template(path = "list.html")]
 struct ListPage {
-    name: &'static str,
-    columns: &'static [&'static str],
+    list: &'static List,
     rows: Vec<Vec<Cell>>,
     next: Option<String>,
-    /// The words about a tenant that has none, and the route that makes one.
-    empty: (&'static str, &'static str),
     tabs: Vec<Tab>,
     api: AsApi,
+}
+
+/// The parts of a list that do not depend on the tenant.
+struct List {
+    name: &'static str,
+    path: &'static str,
+    columns: &'static [&'static str],
+    /// The route of the API that lists the same.
+    route: &'static str,
+    /// The words about a tenant that has none, and the route that makes one.
+    empty: (&'static str, &'static str),
+}
+
+const RULES: List = List {
+    name: "Rules",
+    path: "rules",
+    columns: &["Subject", "Domain", "Effect", "Action", "Resource", "From", "Owner"],
+    route: "/api/v1/resources/policies",
+    empty: ("No rule gives a role or a subject anything.", "POST /api/v1/resources/policies"),
+};
+const RESOURCES: List = List {
+    name: "Resources",
+    path: "resources",
+    columns: &["Name", "Title", "Service", "Default roles", "Owner"],
+    route: "/api/v1/resources",
+    empty: ("No resource is registered.", "POST /api/v1/resources"),
+};
+const TYPES: List = List {
+    name: "Types",
+    path: "types",
+    columns: &["Type", "Properties", "Relations", "About", "Owner"],
+    route: "/api/v1/types",
+    empty: ("No type is declared: policies may read every attribute.", "PUT /api/v1/types/{type}"),
+};
+const CONDITIONS: List = List {
+    name: "Conditions",
+    path: "conditions",
+    columns: &["Name", "Condition", "About", "Owner"],
+    route: "/api/v1/conditions",
+    empty: ("No condition has a name that policies share.", "PUT /api/v1/conditions/{name}"),
+};
+
+impl List {
+    /// Shows these rows of the list.
+    fn show(
+        &'static self,
+        visit: &Visit,
+        rows: impl Iterator<Item = Vec<Cell>>,
+        next: Option<String>,
+    ) -> Result<Response, ApiError> {
+        let content = ListPage {
+            list: self,
+            rows: rows.collect(),
+            next,
+            tabs: tabs(visit, self.path),
+            api: AsApi::get(&visit.address, self.route, ""),
+        };
+        visit.frame.show(self.name, &content)
+    }
 }
 
 /// A link to a page of the same kind.
@@ -75,12 +131,17 @@ const TABS: [(&str, &str); 5] = [
 
 /// Returns the links to policies, rules, resources, types and conditions.
 pub(crate) fn tabs(visit: &Visit, current: &str) -> Vec<Tab> {
-    let tab = |(path, name): (&str, &'static str)| Tab {
+    tabs_of(&TABS, visit, current)
+}
+
+/// Returns the links to `pages`, each a path with its name.
+pub(crate) fn tabs_of(pages: &[(&str, &'static str)], visit: &Visit, current: &str) -> Vec<Tab> {
+    let tabs = pages.iter().map(|&(path, name)| Tab {
         page: visit.page(path),
         name,
         is_current: path == current,
-    };
-    TABS.map(tab).into_iter().collect()
+    });
+    tabs.collect()
 }
 
 /// Reads the page of a list that the address names.
@@ -131,16 +192,7 @@ pub(crate) async fn of_rules(visit: Visit, manager: Manager) -> Result<Response,
             Cell::owner(rule.managed_by),
         ]
     };
-    let content = ListPage {
-        name: "Rules",
-        columns: &["Subject", "Domain", "Effect", "Action", "Resource", "From", "Owner"],
-        rows: listed.records.into_iter().map(row).collect(),
-        next,
-        empty: ("No rule gives a role or a subject anything.", "POST /api/v1/resources/policies"),
-        tabs: tabs(&visit, "rules"),
-        api: AsApi::get(&visit.address, "/api/v1/resources/policies", ""),
-    };
-    visit.frame.show("Rules", &content)
+    RULES.show(&visit, listed.records.into_iter().map(row), next)
 }
 
 /// Shows the registered resources.
@@ -160,16 +212,7 @@ pub(crate) async fn of_resources(visit: Visit, manager: Manager) -> Result<Respo
             Cell::owner(resource.managed_by),
         ]
     };
-    let content = ListPage {
-        name: "Resources",
-        columns: &["Name", "Title", "Service", "Default roles", "Owner"],
-        rows: listed.records.into_iter().map(row).collect(),
-        next,
-        empty: ("No resource is registered.", "POST /api/v1/resources"),
-        tabs: tabs(&visit, "resources"),
-        api: AsApi::get(&visit.address, "/api/v1/resources", ""),
-    };
-    visit.frame.show("Resources", &content)
+    RESOURCES.show(&visit, listed.records.into_iter().map(row), next)
 }
 
 /// Shows the types that the tenant declares.
@@ -189,19 +232,7 @@ pub(crate) async fn of_types(visit: Visit, manager: Manager) -> Result<Response,
             Cell::owner(declared.managed_by),
         ]
     };
-    let content = ListPage {
-        name: "Types",
-        columns: &["Type", "Properties", "Relations", "About", "Owner"],
-        rows: listed.records.into_iter().map(row).collect(),
-        next,
-        empty: (
-            "No type is declared: policies may read every attribute.",
-            "PUT /api/v1/types/{type}",
-        ),
-        tabs: tabs(&visit, "types"),
-        api: AsApi::get(&visit.address, "/api/v1/types", ""),
-    };
-    visit.frame.show("Types", &content)
+    TYPES.show(&visit, listed.records.into_iter().map(row), next)
 }
 
 /// Shows the named conditions.
@@ -218,14 +249,5 @@ pub(crate) async fn of_conditions(visit: Visit, manager: Manager) -> Result<Resp
             Cell::owner(condition.managed_by),
         ]
     };
-    let content = ListPage {
-        name: "Conditions",
-        columns: &["Name", "Condition", "About", "Owner"],
-        rows: listed.records.into_iter().map(row).collect(),
-        next,
-        empty: ("No condition has a name that policies share.", "PUT /api/v1/conditions/{name}"),
-        tabs: tabs(&visit, "conditions"),
-        api: AsApi::get(&visit.address, "/api/v1/conditions", ""),
-    };
-    visit.frame.show("Conditions", &content)
+    CONDITIONS.show(&visit, listed.records.into_iter().map(row), next)
 }

@@ -7,6 +7,11 @@ use url::form_urlencoded;
 /// Most rows of a page.
 pub(crate) const LIMIT: i64 = 100;
 
+/// Returns the parameter `name` of a query.
+pub(crate) fn parameter(uri: &Uri, name: &str) -> Option<String> {
+    query(uri).find(|(own, _)| own == name).map(|(_, value)| value.into_owned())
+}
+
 /// Returns the address of the page that begins at `cursor`, below the path of `uri` and with its filter.
 pub(crate) fn at_cursor(uri: &Uri, cursor: &str) -> String {
     let others = query(uri).filter(|(name, value)| name != "cursor" && !value.is_empty());

@@ -3,8 +3,6 @@
 use askama::Template;
 use portcullis_engine::request::Attributes;
 use portcullis_http::error::ApiError;
-use portcullis_http::paging::PageQuery;
-use portcullis_http::query::Query;
 use portcullis_http::recipient::carried;
 use portcullis_model::page::Page;
 use portcullis_model::permissions::PermissionsRequest;
@@ -14,6 +12,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::decision::copies::AsApi;
+use crate::lists::page_of;
 use crate::next::{LIMIT, at_cursor};
 use crate::visit::Visit;
 
@@ -31,9 +30,7 @@ impl PermissionTable {
     /// # Errors
     /// The person may not ask about the subject, the cursor is of another list, or nothing can be decided.
     pub(crate) async fn read(visit: &Visit, subject: Option<&str>) -> Result<Self, ApiError> {
-        let query: PageQuery = Query::read(&visit.uri)?;
-        let about = subject.unwrap_or_default();
-        let wanted = query.in_list("console permissions", &visit.tenant.id, about)?;
+        let wanted = page_of(visit, "permissions", subject.unwrap_or_default())?;
         let found = list(visit, subject, *wanted.after()).await?;
         let body = subject.map_or_else(|| json!({}), |subject| json!({"subject": subject}));
         Ok(Self {

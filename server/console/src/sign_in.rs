@@ -5,13 +5,11 @@ use std::collections::HashMap;
 use askama::Template;
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, StatusCode, Uri};
+use http::StatusCode;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use portcullis_auth::sign_in::{Attempt, Callback, SignInError, attempt_of};
 use portcullis_auth::{AuthError, Mode};
 use portcullis_http::error::ApiError;
-use portcullis_http::query::{fault_of, query};
-use portcullis_http::request_context::RequestContext;
 use portcullis_http::session_caller::sent_with;
 use portcullis_operations::sessions::providers::{
     ConsoleTenant, LoginProvider, list, named, only_provider, sign_in_provider, tenant_of,
@@ -23,8 +21,8 @@ use uuid::Uuid;
 
 use crate::address::{Address, NO_TENANT};
 use crate::cookies::Cookies;
-use crate::frame::Frame;
 use crate::problem;
+use crate::stranger::Stranger;
 use crate::visit::see_other;
 
 /// The name of the one provider of `selfhost` mode in paths.
@@ -62,42 +60,7 @@ struct ProviderLink {
     url: String,
 }
 
-/// A request of somebody who is not signed in.
-struct Stranger {
-    app: App,
-    address: Address,
-    frame: Frame,
-    context: RequestContext,
-    headers: HeaderMap,
-    uri: Uri,
-}
-
 impl Stranger {
-    fn of(app: App, request: &Request) -> Result<Self, ApiError> {
-        let address = Address::of(&app);
-        let headers = request.headers().clone();
-        let frame = Frame::stranger(&app, &address, &headers);
-        let context = RequestContext::find(request.extensions())?.clone();
-        Ok(Self { app, address, frame, context, headers, uri: request.uri().clone() })
-    }
-
-    fn show(&self, answer: Result<Response, ApiError>) -> Response {
-        match answer {
-            Ok(answer) => self.frame.finish(answer),
-            Err(error) => problem::page(&self.frame, &self.context, &error),
-        }
-    }
-
-    fn parameter(&self, name: &str) -> Option<String> {
-        query(&self.uri).find(|(own, _)| own == name).map(|(_, value)| value.into_owned())
-    }
-
-    /// Refuses a parameter that the page does not have.
-    fn must_know(&self, known: &[&str]) -> Result<(), ApiError> {
-        let known: Vec<String> = known.iter().map(|name| (*name).to_owned()).collect();
-        fault_of(&self.uri, &known).map_or(Ok(()), |fault| Err(ApiError::bad_request(fault)))
-    }
-
     /// Shows that nobody is signed in, with a link to try again.
     fn failed(&self, tenant: Option<&str>, status: StatusCode, message: String) -> Response {
         let again = match tenant {

@@ -15,7 +15,7 @@ use portcullis_auth::{CheckCaller, Manager};
 use portcullis_http::error::ApiError;
 use portcullis_http::form_body::FormBody;
 use portcullis_http::live_credential::LiveCredential;
-use portcullis_http::query::{fault_of, query};
+use portcullis_http::query::fault_of;
 use portcullis_http::request_context::RequestContext;
 use portcullis_http::row::Row;
 use portcullis_http::session_caller::{admit, refuse_if_full, sent_with};
@@ -30,6 +30,7 @@ use crate::address::{Address, NO_TENANT, location};
 use crate::cookies::Cookies;
 use crate::forms;
 use crate::frame::{Frame, Signed};
+use crate::next::parameter;
 use crate::problem;
 
 /// A request of somebody with a session.
@@ -59,8 +60,12 @@ impl Visit {
 
     /// Returns the parameter `name` of the query; empty without one.
     pub(crate) fn parameter(&self, name: &str) -> String {
-        let found = query(&self.uri).find(|(own, _)| own == name);
-        found.map(|(_, value)| value.into_owned()).unwrap_or_default()
+        parameter(&self.uri, name).unwrap_or_default()
+    }
+
+    /// Returns the parameter `cursor` of the query; `None` on the first page.
+    pub(crate) fn cursor(&self) -> Option<String> {
+        parameter(&self.uri, "cursor").filter(|cursor| !cursor.is_empty())
     }
 
     /// Returns the person, as use cases of decisions take it for another thread.

@@ -78,14 +78,11 @@ pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, Api
     let title = question.title();
     match Found::read(&visit, &manager, &question).await {
         Ok(found) => visit.frame.show(&title, &WhoPage { fields, fault: None, found: Some(found) }),
-        Err(error) => {
-            let fault = Fault::of(&visit, error)?;
-            let status = fault.status;
-            let content = WhoPage { fields, fault: Some(fault), found: None };
-            let mut answer = visit.frame.show(&title, &content)?;
-            *answer.status_mut() = status;
-            Ok(answer)
-        }
+        Err(error) => Fault::show(&visit, &title, error, |fault| WhoPage {
+            fields,
+            fault: Some(fault),
+            found: None,
+        }),
     }
 }
 
@@ -213,7 +210,7 @@ impl Subject {
 
 impl Found {
     async fn read(visit: &Visit, manager: &Manager, question: &Question) -> Result<Self, ApiError> {
-        let cursor = Some(visit.parameter("cursor")).filter(|cursor| !cursor.is_empty());
+        let cursor = visit.cursor();
         let body = question.body();
         let page = search(visit, body.clone(), cursor).await?;
         let (next, everybody) = (page.next.clone(), page.everybody);
