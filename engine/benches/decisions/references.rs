@@ -22,7 +22,7 @@ use uuid::Uuid;
 const RESOURCE: &str = "comment:read";
 /// The comments whose checks are timed.
 const ASKED: usize = 1_000;
-/// The comments that are searched, those of a ticket, and those of a team, which have tickets of their own.
+/// The comments that are searched, of a ticket, and of a team, which have tickets of their own.
 const COMMENTS: usize = 1_000_000;
 const OF_A_TICKET: usize = 10;
 const OF_A_TEAM: usize = 100;
