@@ -12,6 +12,7 @@ mod policies;
 mod providers;
 mod sign_in;
 mod tokens;
+mod walk;
 
 use std::sync::Arc;
 
@@ -79,8 +80,8 @@ impl Console {
         }
         let printed = self.settings.run(&arguments);
         assert_eq!(printed.code, Some(0), "{}", printed.err);
-        let url = printed.out.trim().to_owned();
-        url.strip_prefix("https://authz.example").expect("PUBLIC_URL").to_owned()
+        let url = printed.out.trim();
+        url.find("/console/").and_then(|at| url.get(at..)).expect("a path").to_owned()
     }
 
     /// Sends a check, and gives the id of its decision when it is on disk.

@@ -9,6 +9,7 @@ pub(crate) mod costs;
 pub(crate) mod http2;
 pub(crate) mod keys;
 pub(crate) mod kills;
+pub(crate) mod npm;
 pub(crate) mod openid;
 pub(crate) mod operator;
 pub(crate) mod process;

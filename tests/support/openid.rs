@@ -1,16 +1,14 @@
 //! A real OpenID provider: `tests/oidc-provider/server.mjs`, shaped like a Keycloak realm. It needs Node and npm; where
 //! they are missing its tests say so and pass, except under `CI=true`.
 
-use std::fs::File;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 
-use super::process::{Process, finish, repository};
-use super::{Reply, Request};
+use super::process::Process;
+use super::{Reply, Request, npm};
 
-const FILES: [&str; 3] = ["package.json", "package-lock.json", "server.mjs"];
+const FOLDER: &str = "oidc-provider";
 
 /// A realm of the provider, killed when it is dropped.
 pub(crate) struct Realm {
@@ -23,7 +21,7 @@ impl Realm {
     /// Starts the realm `name` on a free port; `None` where that cannot be done.
     #[track_caller]
     pub(crate) fn start(name: &str) -> Option<Self> {
-        installed().map(|directory| Self::start_on(&directory, name, 0))
+        npm::installed(FOLDER, &["server.mjs"]).map(|directory| Self::start_on(&directory, name, 0))
     }
 
     #[track_caller]
@@ -42,7 +40,7 @@ impl Realm {
     #[track_caller]
     pub(crate) fn restart_with_other_keys(mut self) -> Self {
         self.process.kill();
-        Self::start_on(&target(), &self.name, self.address.port())
+        Self::start_on(&npm::target(FOLDER), &self.name, self.address.port())
     }
 
     /// The value of `iss`, which clients call the address of the auth server.
@@ -77,49 +75,6 @@ impl Realm {
 fn issuer_address(line: &str) -> Option<SocketAddr> {
     let (address, _) = line.strip_prefix("issuer http://")?.split_once('/')?;
     address.parse().ok()
-}
-
-/// The folder of its installation.
-fn target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("oidc-provider")
-}
-
-/// The directory of the installed provider: installs it first where that was not done yet.
-#[track_caller]
-fn installed() -> Option<PathBuf> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if !available("node") || !available("npm") {
-        skip("a real OpenID provider needs `node` and `npm`");
-        return None;
-    }
-    let (source, target) = (repository().join("tests/oidc-provider"), target());
-    std::fs::create_dir_all(&target).expect("a directory");
-    // Another test process may be at it.
-    let lock = File::create(target.join("lock")).expect("a lock file");
-    lock.lock().expect("the lock");
-    let read = |path: PathBuf| std::fs::read(path).ok();
-    for file in FILES {
-        // Left alone where it is right: a running Node may be reading it.
-        if read(target.join(file)) != read(source.join(file)) {
-            std::fs::copy(source.join(file), target.join(file)).expect("a copy");
-        }
-    }
-    let (done, wanted) = (target.join("installed"), read(source.join("package-lock.json")));
-    if read(done.clone()) != wanted {
-        install(&target);
-        std::fs::write(done, wanted.expect("a lock file of npm")).expect("a note of that");
-    }
-    Some(target)
-}
-
-fn install(target: &Path) {
-    say(&format!("installing the OpenID provider of the tests in {}", target.display()));
-    let mut npm = Command::new("npm");
-    npm.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
-    npm.current_dir(target).stdin(Stdio::null());
-    let npm = finish(npm);
-    assert_eq!(npm.code, Some(0), "npm ci: {}\n{}", npm.out, npm.err);
 }
 
 /// Whether a program can be run here.
