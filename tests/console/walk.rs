@@ -7,35 +7,39 @@ use std::process::Command;
 use serde_json::json;
 
 use super::Console;
+use crate::setup;
 use crate::support::MANAGER;
 use crate::support::npm;
 use crate::support::openid::{available, say, skip};
-use crate::support::process::finish;
 use crate::support::tenant::condition;
 
 const SCRIPT: &str = "<img src=x onerror='window.hacked = 1'><script>window.hacked = 1</script>";
 
 #[test]
 fn a_browser_walks_from_a_denial_to_its_cause_and_back() {
+    // Each mode and each database once.
+    if setup::is_saas() != setup::is_postgres() {
+        return;
+    }
     let Some(chromium) = chromium() else { return };
     let Some(folder) = npm::installed("browser", &["walk.mjs"]) else { return };
     // A browser on this machine needs no TLS to a loopback address.
     let console = Console::with(Console::settings().set("PUBLIC_URL", ""));
     let tenant = &console.tenant;
-    let shift = json!({"type": "GROUP", "operator": "AND", "children": [
+    let shift = json!({"type": "AND", "children": [
         condition("user.ward", "eq", "er"), condition("user.on_shift", "eq", true),
     ]});
     let policy = tenant.policy("own ward", "chart:read", "allow", 10, &shift);
     tenant.policy(SCRIPT, "chart:*", "deny", 1, &condition("user.name", "eq", SCRIPT));
     tenant.rule("admin", "chart:read", "write", "allow");
-    let other = json!({"type": "GROUP", "operator": "AND", "children": [
+    let other = json!({"type": "AND", "children": [
         condition("user.ward", "eq", "lab"), condition("user.on_shift", "eq", true),
     ]});
     let path = format!("PUT /api/v1/abac/policies/{policy}");
     tenant.manage(&path, &json!({"rule_data": other})).is(200);
 
     let check = json!({
-        "subject": "ann", "resource": "chart:read", "action": "read", "roles": [SCRIPT],
+        "subject": "ann", "resource": "chart:read", "action": "read",
         "attributes": {"user": {"ward": "er", "on_shift": true}},
     });
     let house = json!({
@@ -49,9 +53,13 @@ fn a_browser_walks_from_a_denial_to_its_cause_and_back() {
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures").join(console.name());
     let mut node = Command::new("node");
     node.arg(folder.join("walk.mjs")).arg(house.to_string()).arg(pictures);
-    let done = finish(node.env("CHROMIUM", chromium).current_dir(folder));
-    say(&done.out);
-    assert_eq!(done.code, Some(0), "{}\n{}", done.out, done.err);
+    node.env("CHROMIUM", chromium).current_dir(folder);
+    // Without a limit of time: a busy machine takes minutes.
+    let done = node.output().expect("node");
+    let (seen, fault) =
+        (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    say(&seen);
+    assert!(done.status.success(), "{seen}\n{fault}");
 }
 
 /// Returns the path of Chromium, which it installs where root may do that. `None` where there is none.
@@ -72,9 +80,9 @@ fn chromium() -> Option<PathBuf> {
         {
             let mut apt = Command::new("apt-get");
             apt.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
-            let done = finish(apt);
-            if done.code != Some(0) {
-                say(&done.err);
+            let done = apt.output().expect("apt-get");
+            if !done.status.success() {
+                say(&String::from_utf8_lossy(&done.stderr));
             }
         }
     }

@@ -2,10 +2,13 @@
 
 use askama::Template;
 use portcullis_engine::excerpt::excerpt;
+use portcullis_engine::{Condition, Json};
 use portcullis_model::apply::{FieldChange, PlannedAction, PlannedChange};
 use portcullis_model::revision::RecordChange;
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+use crate::conditions;
 
 /// Longest value in a cell, in characters. The API has the whole.
 const MAX_VALUE: usize = 2_000;
@@ -100,11 +103,12 @@ fn named(path: &str) -> String {
     }
 }
 
-/// Returns the text of a value in JSON: a string without its quotes, and a dash for `null`.
+/// Returns the text of a value in JSON: a string without its quotes, a condition as its expression, and a dash for `null`.
 fn shown(json: &str) -> String {
     let text = match serde_json::from_str(json) {
-        Ok(Value::String(text)) => text,
-        Ok(Value::Null) => "–".to_owned(),
+        Ok(Json::String(text)) => text.into_owned(),
+        Ok(Json::Null) => "–".to_owned(),
+        Ok(value @ Json::Object(_)) => conditions::text(Condition::parse(&value), json),
         _ => json.to_owned(),
     };
     excerpt(text, MAX_VALUE)
