@@ -12,7 +12,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { chromium } from 'playwright-core';
+import { launch, signed_in, watched } from './browser.mjs';
 
 const require = createRequire(import.meta.url);
 const axe = require('axe-core').source;
@@ -32,16 +32,6 @@ function expect(holds, what) {
 
 const page_of = (path) => new URL(house.tenant + path, house.url).href;
 
-/** Notes every report of the browser about a page: a refused script or style, an error, a failed request. */
-function watched(page, reports) {
-  page.on('console', (message) => {
-    if (message.type() === 'error') reports.push(`${page.url()}: ${message.text()}`);
-  });
-  page.on('pageerror', (error) => reports.push(`${page.url()}: ${error}`));
-  page.on('dialog', (dialog) => { reports.push(`${page.url()}: a dialog`); dialog.dismiss(); });
-  return page;
-}
-
 /** Sends the check as a service does, and returns its decision. */
 async function checked() {
   const answer = await fetch(new URL('/api/v1/check', house.url), {
@@ -51,14 +41,6 @@ async function checked() {
   });
   expect(answer.status === 200, `the check answers ${answer.status}`);
   return (await answer.json()).decision;
-}
-
-async function signed_in(context, reports) {
-  const page = watched(await context.newPage(), reports);
-  await page.goto(new URL(house.link, house.url).href);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Decisions' }).waitFor();
-  return page;
 }
 
 /** From a denial in the live log to its cause, its counterfactual, the matrix, the revision, and back to an allow. */
@@ -120,7 +102,7 @@ async function walk(page) {
 const PAGES = [
   'decisions', 'decisions?subject=nobody', 'ask', 'ask?subject=ann&resource=chart:read&action=read', 'access', 'access/who',
   'access/what?subject=ann', 'policies', 'rules', 'resources', 'types', 'conditions', 'changes', 'proposals', 'me', 'sessions',
-  'decisions?nothing=1',
+  'sign-in', 'decisions?nothing=1',
 ];
 
 /** What axe finds, what does not fit a narrow screen, and a picture: of each page, in each theme and width. */
@@ -225,16 +207,12 @@ async function weighed(browser, state) {
   say(`the first page: ${all} bytes, ${files} of them script and style`);
 }
 
-// Without the flags Chromium looks for its maker's services.
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
+const browser = await launch();
 const reports = [];
 try {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const page = await signed_in(context, reports);
+  const page = await signed_in(context, house, reports);
   await walk(page);
   await typed(page);
   const state = await context.storageState();

@@ -13,6 +13,7 @@ use crate::support::npm;
 use crate::support::openid::{available, say, skip};
 use crate::support::tenant::condition;
 
+const FILES: [&str; 3] = ["browser.mjs", "paint.mjs", "walk.mjs"];
 const SCRIPT: &str = "<img src=x onerror='window.hacked = 1'><script>window.hacked = 1</script>";
 
 #[test]
@@ -22,7 +23,7 @@ fn a_browser_walks_from_a_denial_to_its_cause_and_back() {
         return;
     }
     let Some(chromium) = chromium() else { return };
-    let Some(folder) = npm::installed("browser", &["walk.mjs"]) else { return };
+    let Some(folder) = npm::installed("browser", &FILES) else { return };
     // A browser on this machine needs no TLS to a loopback address.
     let console = Console::with(Console::settings().set("PUBLIC_URL", ""));
     let tenant = &console.tenant;
@@ -51,10 +52,52 @@ fn a_browser_walks_from_a_denial_to_its_cause_and_back() {
         "policy": "own ward",
     });
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures").join(console.name());
+    run(&folder, &chromium, &["walk.mjs", &house.to_string(), pictures.to_str().expect("text")]);
+}
+
+/// The bars of the specification, section 6: with many policies and decisions, beside a bare page of the same bytes.
+#[test]
+#[ignore = "prints measurements"]
+fn measurements_of_the_first_paint() {
+    let (Some(chromium), Some(folder)) = (chromium(), npm::installed("browser", &FILES)) else {
+        return;
+    };
+    let console = Console::with(Console::settings().set("PUBLIC_URL", ""));
+    let tenant = &console.tenant;
+    let policy = |number: usize| {
+        json!({
+            "name": format!("policy {number}"), "resource": format!("chart:read-{number}"), "effect": "allow",
+            "priority": 1, "rule_data": condition("user.ward", "eq", format!("ward {number}")),
+        })
+    };
+    let bundle = json!({"policies": (0..10_000).map(policy).collect::<Vec<_>>()});
+    tenant.manage("POST /api/v1/apply", &json!({"owner": "git:acme", "bundle": bundle})).is(200);
+    for batch in 0..100 {
+        let check = |number: usize| {
+            let resource = format!("chart:read-{}", 100 * batch + number % 100);
+            let ward = format!("ward {}", number % 300);
+            json!({
+                "subject": format!("ann-{number}"), "resource": resource, "action": "read",
+                "attributes": {"user": {"ward": ward}},
+            })
+        };
+        let checks: Vec<_> = (0..1_000).map(check).collect();
+        tenant.manage("POST /api/v1/checks", &json!({"checks": checks})).is(200);
+    }
+    let house = json!({
+        "url": format!("http://{}", console.server.address),
+        "link": console.link("ines", &["admin"]),
+        "tenant": console.page(""),
+        "pages": ["decisions", "decisions?subject=ann-7", "policies", "access", "changes", "ask", "resources"],
+    });
+    run(&folder, &chromium, &["paint.mjs", &house.to_string()]);
+}
+
+/// Runs a script in `folder`, without a limit of time: a busy machine takes minutes.
+#[track_caller]
+fn run(folder: &Path, chromium: &Path, arguments: &[&str]) {
     let mut node = Command::new("node");
-    node.arg(folder.join("walk.mjs")).arg(house.to_string()).arg(pictures);
-    node.env("CHROMIUM", chromium).current_dir(folder);
-    // Without a limit of time: a busy machine takes minutes.
+    node.args(arguments).env("CHROMIUM", chromium).current_dir(folder);
     let done = node.output().expect("node");
     let (seen, fault) =
         (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
