@@ -418,33 +418,40 @@ fn an_import_that_is_refused_deletes_no_tuple() {
     };
     let both = model("    define owner: [user]\n    define viewer: [user]\n");
     let viewers = model("    define viewer: [user]\n");
-    std::fs::write(folder.path().join("tuples.yaml"), tuples(3)).unwrap();
+    std::fs::write(folder.path().join("tuples.yaml"), tuples(11)).unwrap();
     let done = run(&both, &[]);
     assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);
     let owners = || tenant.get("/api/v1/relations?relation=owner").is(200).json();
-    assert_eq!(owners().as_array().unwrap().len(), 3);
-    // Three of seven are more than a fifth.
+    assert_eq!(owners().as_array().unwrap().len(), 11);
+    // Eleven of fifteen are more than a fifth, and more than ten.
     std::fs::write(folder.path().join("tuples.yaml"), tuples(0)).unwrap();
     let refused = run(&viewers, &[]);
     assert_eq!(refused.code, Some(1), "{}", refused.err);
     for part in
-        ["3 of 7 tuples of the source", "the types do not allow any more", "--allow-deletes"]
+        ["11 of 15 tuples of the source", "the types do not allow any more", "--allow-deletes"]
     {
         assert!(refused.err.contains(part), "{part}: {}", refused.err);
     }
-    assert_eq!(owners().as_array().unwrap().len(), 3, "nothing is deleted");
+    assert_eq!(owners().as_array().unwrap().len(), 11, "nothing is deleted");
     // Tuples of other sources stay, and the import is refused for them.
     let other = json!({"write": [{"object": "doc:x", "relation": "owner", "subject": "user:eve"}]});
     tenant.manage("POST /api/v1/relations", &other).is(200);
     let refused = run(&viewers, &["--allow-deletes"]);
     assert!(refused.err.contains("1 stored tuples of this relation"), "{}", refused.err);
-    assert_eq!(owners().as_array().unwrap().len(), 4, "nothing is deleted");
+    assert_eq!(owners().as_array().unwrap().len(), 12, "nothing is deleted");
     let gone = json!({"delete": [{"object": "doc:x", "relation": "owner", "subject": "user:eve"}]});
     tenant.manage("POST /api/v1/relations", &gone).is(200);
-    let done = run(&viewers, &["--allow-deletes"]);
-    let said = done.out + &done.err;
-    let deleted = "relations: 0 written, 4 unchanged, 3 deleted";
-    assert!(done.code == Some(0) && said.contains(deleted), "{said}");
+    let succeeds = |model: &str, more: &[&str], counts: &str| {
+        let done = run(model, more);
+        let said = done.out + &done.err;
+        assert!(done.code == Some(0) && said.contains(counts), "{said}");
+    };
+    succeeds(&viewers, &["--allow-deletes"], "relations: 0 written, 4 unchanged, 11 deleted");
+    // A few go whatever part of the source they are.
+    std::fs::write(folder.path().join("tuples.yaml"), tuples(10)).unwrap();
+    succeeds(&both, &[], "relations: 10 written, 4 unchanged, 0 deleted");
+    std::fs::write(folder.path().join("tuples.yaml"), tuples(0)).unwrap();
+    succeeds(&viewers, &[], "relations: 0 written, 4 unchanged, 10 deleted");
 }
 
 #[test]

@@ -11,6 +11,9 @@ use crate::changes::deletions::Deletions;
 /// Most of them: other writes of the tenant wait for the transaction.
 const MAX_DELETED: u64 = 10_000;
 
+/// The tuples that may go whatever part of the source they are: a small model drops a relation with all that it has.
+const ALWAYS_DELETED: usize = 10;
+
 /// The tuples of a source that the types after an apply do not allow.
 #[derive(Debug, Default)]
 pub(super) struct OutdatedTuples {
@@ -51,10 +54,11 @@ impl OutdatedTuples {
         self.shapes.iter().map(|shape| shape.of_source).sum()
     }
 
-    /// Refuses to delete more of them than this part of the tuples of the source, in percent.
+    /// Refuses to delete more of them than a few, and than this part of the tuples of the source, in percent.
     pub(super) fn must_be_few(&self, percent: u32) -> Result<(), OperationError> {
         let count = usize::try_from(self.count()).unwrap_or(usize::MAX);
-        let deletions = Deletions::new(count, self.owned, percent);
+        let mut deletions = Deletions::new(count, self.owned, percent);
+        deletions.limit = deletions.limit.max(ALWAYS_DELETED);
         if count <= deletions.limit {
             Ok(())
         } else {
