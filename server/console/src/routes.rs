@@ -57,7 +57,7 @@ pub fn all() -> Vec<Row> {
         managed_page("/console/{t}/rules", OF_LIST, lists::of_rules),
         managed_page("/console/{t}/resources", OF_LIST, lists::of_resources),
         managed_page("/console/{t}/types", OF_LIST, lists::of_types),
-        managed_page("/console/{t}/conditions", OF_LIST, lists::of_conditions),
+        managed_page("/console/{t}/conditions", lists::OF_CONDITIONS, lists::of_conditions),
         managed_page("/console/{t}/changes", OF_LIST, changes::page),
         managed_page("/console/{t}/changes/{n}", OF_LIST, changes::diff::one),
         managed_page("/console/{t}/changes/{a}/diff/{b}", OF_LIST, changes::diff::two),
