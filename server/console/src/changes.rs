@@ -2,6 +2,7 @@
 
 pub(crate) mod diff;
 mod figure;
+mod flips;
 pub(crate) mod restore;
 pub(crate) mod table;
 
