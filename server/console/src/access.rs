@@ -43,8 +43,9 @@ const FIELDS: [FieldRow; 5] = [
     DOMAIN,
     AT_REVISION,
 ];
-/// Most columns of a page.
-const COLUMNS: usize = 40;
+/// Most columns of a page, and the most that it shows with whole words.
+const COLUMNS: usize = 100;
+const WORDY_COLUMNS: usize = 40;
 /// Most rows that are there before somebody chooses.
 const FIRST_ROWS: usize = 20;
 /// Most rules and roles that are looked at for them.
@@ -59,16 +60,18 @@ struct AccessPage {
     fault: Option<Fault>,
     table: Option<Table>,
     folder: String,
+    api: AsApi,
 }
 
 struct Table {
     columns: Vec<String>,
+    /// Whether a cell shows the first letter of its word alone.
+    is_heat_map: bool,
     rows: Vec<Row>,
     csv: String,
     next: Option<String>,
     revision: u64,
     reads_present_directory: bool,
-    api: AsApi,
 }
 
 struct Row {
@@ -97,13 +100,17 @@ pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, Api
         false => Ok(None),
     };
     let folder = visit.page("");
+    let api = AsApi::post(&visit.address, ROUTE, &body_of(&fields)?);
     match decided {
-        Ok(table) => visit.frame.show("Access", &AccessPage { fields, fault: None, table, folder }),
+        Ok(table) => {
+            visit.frame.show("Access", &AccessPage { fields, fault: None, table, folder, api })
+        }
         Err(error) => Fault::show(&visit, "Access", error, |fault| AccessPage {
             fields,
             fault: Some(fault),
             table: None,
             folder,
+            api,
         }),
     }
 }
@@ -166,7 +173,7 @@ impl Table {
     async fn read(visit: &Visit, fields: &[Field]) -> Result<Self, ApiError> {
         let body = body_of(fields)?;
         let cursor = visit.cursor();
-        let answer = decide(visit, body.clone(), cursor, COLUMNS).await?;
+        let answer = decide(visit, body, cursor, COLUMNS).await?;
         let filter: Vec<(&str, &str)> = fields.iter().map(|one| (one.name, &*one.value)).collect();
         let columns: Vec<&[MatrixAnswerCell]> =
             answer.cells.chunk_by(|one, other| column(one) == column(other)).collect();
@@ -185,12 +192,12 @@ impl Table {
         let title = |column: &&[MatrixAnswerCell]| column.first().map(column_name);
         Ok(Self {
             rows: first.iter().enumerate().map(row).collect(),
+            is_heat_map: columns.len() > WORDY_COLUMNS,
             columns: columns.iter().filter_map(title).collect(),
             csv: with_query(&visit.page("access.csv"), &filter),
             next: answer.next.as_ref().map(next),
             revision: answer.revision,
             reads_present_directory: answer.directory.is_some(),
-            api: AsApi::post(&visit.address, ROUTE, &body),
         })
     }
 }

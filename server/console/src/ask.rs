@@ -6,7 +6,7 @@ use portcullis_auth::Manager;
 use portcullis_http::error::ApiError;
 
 use crate::decision::asked::Asked;
-use crate::decision::copies::AsApi;
+use crate::decision::copies::{AsApi, EXAMPLE};
 use crate::decision::known::Known;
 use crate::decision::paths::Paths;
 use crate::decision::why::Why;
@@ -17,6 +17,8 @@ use crate::visit::Visit;
 /// The parameters of the page.
 pub(crate) const KNOWN: &[&str] =
     &["subject", "action", "resource", "domain", "attributes", "at_revision"];
+/// The route of the API, for copies.
+const ROUTE: &str = "/api/v1/check?explain=true";
 const ATTRIBUTES: &str = r#"{"user": {"ward": "er"}}"#;
 const FIELDS: [FieldRow; 6] = [
     FieldRow { name: "subject", label: "Subject", hint: "ann", kind: Kind::Text },
@@ -33,6 +35,8 @@ struct AskPage {
     fields: Vec<Field>,
     fault: Option<Fault>,
     answer: Option<Answer>,
+    /// The call of a question that has no answer.
+    api: AsApi,
 }
 
 /// A decision with its explanation.
@@ -51,19 +55,21 @@ pub(crate) struct Answer {
 /// Shows the form, and the decision on what it asks.
 pub(crate) async fn page(visit: Visit, _: Manager) -> Result<Response, ApiError> {
     let fields = fields_of(&FIELDS, &visit.uri);
+    let api = AsApi::post(&visit.address, ROUTE, EXAMPLE);
     if fields.iter().all(|field| field.value.is_empty()) {
-        return visit.frame.show("Ask", &AskPage { fields, fault: None, answer: None });
+        return visit.frame.show("Ask", &AskPage { fields, fault: None, answer: None, api });
     }
     let asked = async { decide(&visit, &body_of(&fields)?).await };
     match asked.await {
         Ok(answer) => {
             let title = answer.title.clone();
-            visit.frame.show(&title, &AskPage { fields, fault: None, answer: Some(answer) })
+            visit.frame.show(&title, &AskPage { fields, fault: None, answer: Some(answer), api })
         }
         Err(error) => Fault::show(&visit, "Ask", error, |fault| AskPage {
             fields,
             fault: Some(fault),
             answer: None,
+            api,
         }),
     }
 }
@@ -77,7 +83,7 @@ pub(crate) async fn decide(visit: &Visit, body: &str) -> Result<Answer, ApiError
     let why = Why::of(&asked.explanation, asked.answer.matched_rule_id.0.is_none());
     let question = asked.question();
     let decision: &'static str = asked.answer.effect.into_str();
-    let api = AsApi::post(&visit.address, "/api/v1/check?explain=true", body);
+    let api = AsApi::post(&visit.address, ROUTE, body);
     Ok(Answer {
         title: question.title(decision),
         decision,

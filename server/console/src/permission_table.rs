@@ -16,6 +16,9 @@ use crate::lists::page_of;
 use crate::next::{LIMIT, at_cursor};
 use crate::visit::Visit;
 
+/// The route of the API, for copies.
+pub(crate) const ROUTE: &str = "/api/v1/permissions";
+
 #[derive(Template)]
 #[template(path = "permission_table.html")]
 pub(crate) struct PermissionTable {
@@ -36,7 +39,7 @@ impl PermissionTable {
         Ok(Self {
             permissions: found.permissions,
             next: found.next.map(|last| at_cursor(&visit.uri, &wanted.cursor(&last))),
-            api: AsApi::post(&visit.address, "/api/v1/permissions", &body.to_string()),
+            api: AsApi::post(&visit.address, ROUTE, &body.to_string()),
         })
     }
 }

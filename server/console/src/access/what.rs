@@ -10,9 +10,10 @@ use portcullis_operations::permissions::ResourcePermission;
 use uuid::Uuid;
 
 use crate::csv::{CsvPage, download};
+use crate::decision::copies::AsApi;
 use crate::fields::{Field, FieldRow, Kind, fields_of};
 use crate::next::with_query;
-use crate::permission_table::{PermissionTable, list};
+use crate::permission_table::{PermissionTable, ROUTE, list};
 use crate::visit::Visit;
 
 /// The parameters of the page, and of the file.
@@ -25,6 +26,7 @@ const FIELDS: [FieldRow; 1] =
 #[template(path = "access_what.html")]
 struct WhatPage {
     fields: Vec<Field>,
+    api: AsApi,
     csv: String,
     table: Option<PermissionTable>,
 }
@@ -33,14 +35,15 @@ struct WhatPage {
 pub(crate) async fn page(visit: Visit, _: Manager) -> Result<Response, ApiError> {
     let fields = fields_of(&FIELDS, &visit.uri);
     let subject = visit.parameter("subject");
+    let api = AsApi::post(&visit.address, ROUTE, "{}");
     if subject.is_empty() {
-        let content = WhatPage { fields, csv: String::new(), table: None };
+        let content = WhatPage { fields, api, csv: String::new(), table: None };
         return visit.frame.show("What can somebody do?", &content);
     }
     let table = PermissionTable::read(&visit, Some(&subject)).await?;
     let csv = with_query(&visit.page("access/what.csv"), &[("subject", &subject)]);
     let title = format!("What can {subject} do?");
-    visit.frame.show(&title, &WhatPage { fields, csv, table: Some(table) })
+    visit.frame.show(&title, &WhatPage { fields, api, csv, table: Some(table) })
 }
 
 /// Answers with the permissions as a file.

@@ -48,6 +48,7 @@ struct WhoPage {
     fields: Vec<Field>,
     fault: Option<Fault>,
     found: Option<Found>,
+    api: AsApi,
 }
 
 struct Found {
@@ -56,7 +57,6 @@ struct Found {
     everybody: Option<&'static str>,
     csv: String,
     next: Option<String>,
-    api: AsApi,
 }
 
 struct Subject {
@@ -71,17 +71,21 @@ struct Subject {
 pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
     let fields = fields_of(&FIELDS, &visit.uri);
     let question = Question::of(&visit);
+    let api = AsApi::post(&visit.address, ROUTE, &question.body());
     if question.resource.is_empty() {
-        let content = WhoPage { fields, fault: None, found: None };
+        let content = WhoPage { fields, fault: None, found: None, api };
         return visit.frame.show("Who can do something?", &content);
     }
     let title = question.title();
     match Found::read(&visit, &manager, &question).await {
-        Ok(found) => visit.frame.show(&title, &WhoPage { fields, fault: None, found: Some(found) }),
+        Ok(found) => {
+            visit.frame.show(&title, &WhoPage { fields, fault: None, found: Some(found), api })
+        }
         Err(error) => Fault::show(&visit, &title, error, |fault| WhoPage {
             fields,
             fault: Some(fault),
             found: None,
+            api,
         }),
     }
 }
@@ -211,8 +215,7 @@ impl Subject {
 impl Found {
     async fn read(visit: &Visit, manager: &Manager, question: &Question) -> Result<Self, ApiError> {
         let cursor = visit.cursor();
-        let body = question.body();
-        let page = search(visit, body.clone(), cursor).await?;
+        let page = search(visit, question.body(), cursor).await?;
         let (next, everybody) = (page.next.clone(), page.everybody);
         let members = [
             ("resource", &*question.resource),
@@ -224,7 +227,6 @@ impl Found {
             everybody: everybody.map(word),
             csv: with_query(&visit.page("access/who.csv"), &members),
             next: next.map(|cursor| at_cursor(&visit.uri, &cursor)),
-            api: AsApi::post(&visit.address, ROUTE, &body),
         })
     }
 }
