@@ -8,10 +8,10 @@ use portcullis_http::error::ApiError;
 use portcullis_http::row::Row;
 use portcullis_runtime::app::App;
 
-use crate::address::{Address, NO_TENANT, location};
+use crate::address::{Address, NO_TENANT, location, see_other};
 use crate::assets;
 use crate::decisions::KNOWN as OF_DECISIONS;
-use crate::visit::{Visit, form, managed_form, managed_page, page, see_other};
+use crate::visit::{Visit, form, managed_form, managed_page, page};
 use crate::{
     access, ask, changes, decision, decisions, links, lists, me, policies, policy, proposals,
     sessions, sign_in, sign_out, theme,
