@@ -95,6 +95,21 @@ fn a_revision_is_restored_after_a_preview_of_the_same_content() {
 }
 
 #[test]
+fn what_decides_without_an_owner_is_counted_where_others_have_one() {
+    let (console, _) = with_history();
+    let mut browser = console.signed_in("ines", &["admin"]);
+    let page = browser.get(&console.page("changes")).is(200);
+    assert!(!page.text.contains("<h2>Drift</h2>"), "nothing has an owner: {}", page.text);
+    let rule = json!({"sub": "eve", "obj": "chart:read", "act": "read", "effect": "allow"});
+    let body = json!({"owner": "git:acme", "prune": false, "bundle": {"rules": [rule]}});
+    console.tenant.manage("POST /api/v1/apply", &body).is(200);
+    let page = browser.get(&console.page("changes")).is(200);
+    for expected in ["<h2>Drift</h2>", "<a href=\"policies\">policies</a> (1)."] {
+        assert!(page.text.contains(expected), "{expected}: {}", page.text);
+    }
+}
+
+#[test]
 fn a_restoration_shows_the_decisions_that_it_would_flip() {
     let (console, policy) = with_history();
     let tenant = &console.tenant;

@@ -11,7 +11,7 @@ use portcullis_model::revision::RestoreBody;
 use portcullis_operations::apply::{Replacement, replace};
 use portcullis_operations::etag::Precondition;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::piece_writer::{BrokenOff, Stop};
+use portcullis_runtime::piece_writer::BrokenOff;
 use serde_json::json;
 
 use super::diff::number;
@@ -65,7 +65,7 @@ struct Plan {
 pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
     let number = number(&visit, "n")?;
     let planned = plan(&visit, &manager, number).await;
-    show(visit, number, planned, None, String::new())
+    show((visit, manager), number, planned, None, String::new())
 }
 
 /// Restores a revision, if the content is still the one of the preview.
@@ -80,7 +80,7 @@ pub(crate) async fn restore(visit: Visit, manager: Manager) -> Result<Response, 
         Err(error) => {
             let fault = Fault::of(&visit, error)?;
             let planned = plan(&visit, &manager, number).await;
-            show(visit, number, planned, Some(fault), message)
+            show((visit, manager), number, planned, Some(fault), message)
         }
     }
 }
@@ -112,7 +112,7 @@ async fn carry_out(
 
 /// Shows the plan, then the decisions that would flip, then the button.
 fn show(
-    visit: Visit,
+    (visit, manager): (Visit, Manager),
     number: u64,
     planned: Result<Plan, ApiError>,
     fault: Option<Fault>,
@@ -136,8 +136,9 @@ fn show(
     };
     let content = RestorePage { tabs: tabs(&visit, "changes"), fault, number, plan };
     let title = format!("Restore revision {number}");
-    let mut answer =
-        stream(visit, &title, &content, move |visit, page| write(visit, number, form, page))?;
+    let mut answer = stream(visit, &title, &content, move |visit, page| {
+        write((visit, manager), number, form, page)
+    })?;
     if let Some(status) = status {
         *answer.status_mut() = status;
     }
@@ -145,13 +146,12 @@ fn show(
 }
 
 async fn write(
-    visit: Visit,
+    (visit, manager): (Visit, Manager),
     number: u64,
     form: RestoreForm,
     mut page: PageWriter,
 ) -> Result<PageWriter, BrokenOff> {
     if form.revision.is_some() {
-        let manager = visit.manager().map_err(|_| BrokenOff::from(Stop::Revoked))?;
         match Flips::read(&visit, &manager, number).await {
             Ok(flips) => page.part(&flips).await?,
             Err(OperationError::Conflict(message)) => page.part(&NotCompared { message }).await?,
