@@ -4,7 +4,7 @@ use crate::condition::Named;
 use crate::operator::Operator;
 use crate::syntax::{TokenKind, all_tokens};
 
-/// What a piece of an expression is.
+/// The kind of a piece of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PieceKind {
     /// An attribute, such as `user.ward`.

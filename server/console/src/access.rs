@@ -25,9 +25,11 @@ use portcullis_runtime::min_revisions::MinRevisions;
 
 use crate::csv::{CsvPage, download};
 use crate::decision::copies::AsApi;
-use crate::fields::{AT_REVISION, DOMAIN, Fault, Field, FieldRow, Kind, body_of, fields_of};
+use crate::fields::{AT_REVISION, DOMAIN, Field, FieldRow, Kind, body_of, fields_of};
+use crate::lists::{Tab, tabs_of};
 use crate::next::with_query;
 use crate::outcomes::word;
+use crate::question::QuestionPage;
 use crate::visit::Visit;
 
 /// The parameters of the page.
@@ -53,16 +55,22 @@ const MOST: i64 = 1_000;
 /// The route of the API, for cursors and copies.
 const ROUTE: &str = "/api/v1/matrix";
 
-#[derive(Template)]
-#[template(path = "access.html")]
-struct AccessPage {
-    fields: Vec<Field>,
-    fault: Option<Fault>,
-    table: Option<Table>,
-    folder: String,
-    api: AsApi,
+/// The text in place of the matrix before somebody chooses.
+const NOTHING_CHOSEN: &str = "<p class=\"empty\">What roles and subjects may do stands here. No rule names a role yet: choose roles or \
+    subjects, with commas between them.</p>";
+const TABS: [(&str, &str); 3] = [
+    ("access", "Access"),
+    ("access/who", "Who can do something?"),
+    ("access/what", "What can somebody do?"),
+];
+
+/// Returns the links to the questions of access.
+fn tabs(visit: &Visit, current: &str) -> Vec<Tab> {
+    tabs_of(&TABS, visit, current)
 }
 
+#[derive(Template)]
+#[template(path = "access_table.html")]
 struct Table {
     columns: Vec<String>,
     /// Whether a cell shows the first letter of its word alone.
@@ -99,20 +107,14 @@ pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, Api
         true => Table::read(&visit, &fields).await.map(Some),
         false => Ok(None),
     };
-    let folder = visit.page("");
-    let api = AsApi::post(&visit.address, ROUTE, &body_of(&fields)?);
-    match decided {
-        Ok(table) => {
-            visit.frame.show("Access", &AccessPage { fields, fault: None, table, folder, api })
-        }
-        Err(error) => Fault::show(&visit, "Access", error, |fault| AccessPage {
-            fields,
-            fault: Some(fault),
-            table: None,
-            folder,
-            api,
-        }),
-    }
+    let page = QuestionPage {
+        name: "Choose",
+        tabs: tabs(&visit, "access"),
+        note: if is_chosen { "" } else { NOTHING_CHOSEN },
+        api: AsApi::post(&visit.address, ROUTE, &body_of(&fields)?),
+        fields,
+    };
+    page.show(&visit, "Access", decided)
 }
 
 /// Answers with the matrix as a file.

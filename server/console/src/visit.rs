@@ -107,69 +107,56 @@ impl Visit {
     }
 }
 
-/// Returns the row of a page that `handler` answers. `known` are the parameters of its query.
-pub(crate) fn page<F, Fut>(path: &'static str, known: &'static [&'static str], handler: F) -> Row
+/// The answer of a handler.
+type Answer = BoxFuture<'static, Result<Response, ApiError>>;
+
+/// A function that answers visits. Its parameters say for whom the page is: with a [`Manager`] it is for managers alone.
+pub(crate) trait Handler<Right>: Clone + Send + Sync + 'static {
+    fn answer(&self, visit: Visit) -> Answer;
+}
+
+impl<F, Fut> Handler<Visit> for F
 where
     F: Fn(Visit) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
 {
+    fn answer(&self, visit: Visit) -> Answer {
+        self(visit).boxed()
+    }
+}
+
+impl<F, Fut> Handler<Manager> for F
+where
+    F: Fn(Visit, Manager) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
+{
+    fn answer(&self, visit: Visit) -> Answer {
+        match visit.manager() {
+            Ok(manager) => self(visit, manager).boxed(),
+            Err(refused) => ready(Err(refused)).boxed(),
+        }
+    }
+}
+
+/// Returns the row of a page that `handler` answers. `known` are the parameters of its query.
+pub(crate) fn page<R>(
+    path: &'static str,
+    known: &'static [&'static str],
+    handler: impl Handler<R>,
+) -> Row {
     Row::page(path, Some(Class::Management), handled(known, handler))
 }
 
 /// Returns the row of a form that `handler` answers.
-pub(crate) fn form<F, Fut>(path: &'static str, handler: F) -> Row
-where
-    F: Fn(Visit) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
-{
+pub(crate) fn form<R>(path: &'static str, handler: impl Handler<R>) -> Row {
     Row::form(path, Some(Class::Management), handled(&[], handler))
 }
 
-/// Returns the row of a page for managers alone, that `handler` answers. `known` are the parameters of its query.
-pub(crate) fn managed_page<F, Fut>(
-    path: &'static str,
-    known: &'static [&'static str],
-    handler: F,
-) -> Row
-where
-    F: Fn(Visit, Manager) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
-{
-    page(path, known, for_managers(handler))
-}
-
-/// Returns the row of a form for managers alone, that `handler` answers.
-pub(crate) fn managed_form<F, Fut>(path: &'static str, handler: F) -> Row
-where
-    F: Fn(Visit, Manager) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
-{
-    form(path, for_managers(handler))
-}
-
-/// Returns a handler that refuses whoever is not a manager.
-fn for_managers<F, Fut>(
-    handler: F,
-) -> impl Fn(Visit) -> BoxFuture<'static, Result<Response, ApiError>> + Clone + Send + Sync + 'static
-where
-    F: Fn(Visit, Manager) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
-{
-    move |visit| match visit.manager() {
-        Ok(manager) => handler(visit, manager).boxed(),
-        Err(refused) => ready(Err(refused)).boxed(),
-    }
-}
-
 /// Returns a function of axum that makes the visit, and shows what fails in the frame.
-fn handled<F, Fut>(
+fn handled<R>(
     known: &'static [&'static str],
-    handler: F,
-) -> impl Fn(State<App>, Request) -> BoxFuture<'static, Response> + Clone + Send + Sync + 'static
-where
-    F: Fn(Visit) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
-{
+    handler: impl Handler<R>,
+) -> impl Fn(State<App>, Request) -> BoxFuture<'static, Response> + Clone + Send + Sync + 'static {
     move |State(app): State<App>, request: Request| -> BoxFuture<'static, Response> {
         let handler = handler.clone();
         Box::pin(async move {
@@ -178,7 +165,7 @@ where
                 Err(answer) => return *answer,
             };
             let (frame, context) = (visit.frame.clone(), visit.context.clone());
-            match handler(visit).await {
+            match handler.answer(visit).await {
                 Ok(answer) => frame.finish(answer),
                 Err(error) => problem::page(&frame, &context, &error),
             }
