@@ -14,6 +14,7 @@ mod hints;
 mod layout;
 mod operands;
 mod parser;
+mod pieces;
 mod printer;
 
 use crate::condition::Condition;
@@ -23,6 +24,7 @@ use crate::syntax::Tokens;
 
 pub use layout::layout;
 pub(crate) use operands::named_attribute;
+pub use pieces::{Piece, PieceKind, pieces};
 pub use printer::{print, print_within};
 
 /// Compiles an expression into a condition.

@@ -59,18 +59,28 @@ fn a_matrix_has_a_decision_and_a_why_for_each_cell() {
 #[test]
 fn a_wide_matrix_has_pages_and_its_file_has_all() {
     let (console, mut browser) = decided();
-    for number in 0..40 {
-        console.tenant.resource(&format!("doc{number}:read"));
-    }
+    let add = |numbers: std::ops::Range<u32>| {
+        numbers.for_each(|number| _ = console.tenant.resource(&format!("doc{number}:read")));
+    };
+    add(0..38);
     let page = browser.get(&console.page("access?roles=doctor")).is(200);
-    assert_eq!(page.text.matches("data-testid=\"cell\"").count(), 40, "{}", page.text);
+    assert!(page.text.contains("class=\"matrix\""), "{}", page.text);
+    // The cells of a heat-map show a letter, and have the whole word.
+    add(38..40);
+    let page = browser.get(&console.page("access?roles=doctor")).is(200);
+    assert!(page.text.contains("class=\"matrix heat\""), "{}", page.text);
+    assert!(page.text.contains("<span class=\"badge allow\">Allow</span>"), "{}", page.text);
+    assert_eq!(page.text.matches("data-testid=\"cell\"").count(), 42, "{}", page.text);
+    add(40..100);
+    let page = browser.get(&console.page("access?roles=doctor")).is(200);
+    assert_eq!(page.text.matches("data-testid=\"cell\"").count(), 100, "{}", page.text);
     assert!(page.text.contains("Not all columns are here"), "{}", page.text);
     let next = page.text.split("rel=\"next\" href=\"").nth(1).and_then(|it| it.split('"').next());
     let next = next.expect("a link").replace("&#38;", "&");
     let rest = browser.get(&console.page(&format!("access{next}"))).is(200);
     assert_eq!(rest.text.matches("data-testid=\"cell\"").count(), 2, "{}", rest.text);
     let file = browser.get(&console.page("access.csv?roles=doctor")).is(200);
-    assert_eq!(file.text.lines().count(), 1 + 42 + 1, "{}", file.text);
+    assert_eq!(file.text.lines().count(), 1 + 102 + 1, "{}", file.text);
 }
 
 #[test]

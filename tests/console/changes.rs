@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::Console;
 use super::browser::location;
-use crate::support::tenant::condition;
-use crate::support::{MANAGER, NO_ID, Request};
+use crate::support::tenant::{always, condition};
+use crate::support::{MANAGER, NO_ID, Provider, Request, Settings};
 
 const SCRIPT: &str = "<script>alert(1)</script>";
 
@@ -92,6 +92,63 @@ fn a_revision_is_restored_after_a_preview_of_the_same_content() {
     }
     let newest = tenant.get("/api/v1/revisions").json()[0].clone();
     assert_eq!((&newest["credential"], &newest["actor"]), (&json!("session"), &json!("ines")));
+}
+
+#[test]
+fn what_decides_without_an_owner_is_counted_where_others_have_one() {
+    let (console, _) = with_history();
+    let mut browser = console.signed_in("ines", &["admin"]);
+    let page = browser.get(&console.page("changes")).is(200);
+    assert!(!page.text.contains("<h2>Drift</h2>"), "nothing has an owner: {}", page.text);
+    let rule = json!({"sub": "eve", "obj": "chart:read", "act": "read", "effect": "allow"});
+    let body = json!({"owner": "git:acme", "prune": false, "bundle": {"rules": [rule]}});
+    console.tenant.manage("POST /api/v1/apply", &body).is(200);
+    let page = browser.get(&console.page("changes")).is(200);
+    for expected in ["<h2>Drift</h2>", "<a href=\"policies\">policies</a> (1)."] {
+        assert!(page.text.contains(expected), "{expected}: {}", page.text);
+    }
+}
+
+#[test]
+fn a_restoration_shows_the_decisions_that_it_would_flip() {
+    let (console, policy) = with_history();
+    let tenant = &console.tenant;
+    let path = format!("PUT /api/v1/abac/policies/{policy}");
+    tenant.manage(&path, &json!({"effect": "deny"})).is(200);
+    let check = json!({
+        "subject": "ann", "resource": "chart:read", "action": "read",
+        "attributes": {"user": {"ward": "er"}},
+    });
+    let denied = console.recorded(&check);
+    let mut browser = console.signed_in("ines", &["admin"]);
+    let page = browser.get(&console.page("changes/3/restore")).is(200);
+    for expected in [
+        "<h2>Decisions of the last day</h2>",
+        "1 decided again: 0 would become denials, 1 would become allows.",
+        "<table aria-label=\"Decisions that flip\">",
+        &*format!("decisions/{denied}\">chart:read</a>"),
+        "<td><span class=\"badge allow\">Allow</span></td>",
+    ] {
+        assert!(page.text.contains(expected), "{expected}: {}", page.text);
+    }
+    let (flips, button) =
+        (page.text.find("Decisions that flip"), page.text.find("<button>Restore"));
+    assert!(flips < button && button.is_some(), "{}", page.text);
+    assert!(!page.text.contains("<script>alert"), "{}", page.text);
+    // Nothing is restored, so that nothing flips.
+    let same = browser.get(&console.page("changes/4/restore")).is(200);
+    assert!(!same.text.contains("Decisions of the last day"), "{}", same.text);
+}
+
+#[test]
+fn a_restoration_without_a_record_says_so() {
+    let console = Console::with(Settings::new(Provider::shared()));
+    console.tenant.policy("own", "chart:read", "allow", 10, &always());
+    let mut browser = console.signed_in("ines", &["admin"]);
+    let page = browser.get(&console.page("changes/1/restore")).is(200);
+    for expected in ["Which decisions would flip is not known", "<button>Restore</button>"] {
+        assert!(page.text.contains(expected), "{expected}: {}", page.text);
+    }
 }
 
 #[test]

@@ -183,6 +183,7 @@ fn a_theme_is_kept() {
     }
     let page = browser.get(&console.page("me")).is(200);
     assert!(page.text.contains("data-theme=\"dark\""));
+    assert!(page.text.contains("<p role=\"status\">The theme is chosen.</p>"), "{}", page.text);
     let without = form("/console/-/theme", &[("theme", "dark")]);
     browser.send(without.header("sec-fetch-site", "same-origin")).is(403);
 }

@@ -15,6 +15,7 @@ fn a_link_signs_somebody_in_once() {
     assert!(page.text.contains("<h1>Sign in</h1>") && page.text.contains("ines"), "{}", page.text);
     // A preview of the link by another program uses it up only if it sends the form.
     browser.get(&link).is(200);
+    browser.get(&format!("{link}?tenant=other")).is(400);
     let done = browser.post(&link, &page, &[]).is(303);
     assert_eq!(location(&done), console.page(""));
     let set = done.header("set-cookie").expect("a cookie").to_owned();
@@ -146,4 +147,22 @@ fn an_open_stream_ends_with_its_session() {
     let mut rest = String::new();
     stream.read_to_string(&mut rest).expect("the stream ends");
     assert!(rest.contains("text/event-stream"), "{rest}");
+}
+
+#[test]
+fn a_person_of_a_link_asks_in_the_domain_of_the_tenants_rules() {
+    let console = Console::start();
+    let tenant = &console.tenant;
+    // A rule without a domain gets the one of the manager's token.
+    tenant.rule("nurse", "chart:read", "read", "allow");
+    let mut browser = console.signed_in("ines", &["admin"]);
+    let attributes = "attributes=%7B%22user%22:%7B%22roles%22:%5B%22nurse%22%5D%7D%7D";
+    let page = browser
+        .get(
+            &console.page(&format!("ask?subject=ann&resource=chart:read&action=read&{attributes}")),
+        )
+        .is(200);
+    assert!(page.text.contains("data-testid=\"outcome\">Allow<"), "{}", page.text);
+    let page = browser.get(&console.page("access?roles=nurse")).is(200);
+    assert!(page.text.contains("data-decision=\"allow\""), "{}", page.text);
 }

@@ -195,3 +195,45 @@ fn tenants_in_two_tabs_do_not_mix() {
     let left = browser.get(&other.page("me")).is(200);
     assert!(!left.text.contains(&console.page("")), "{}", left.text);
 }
+
+#[test]
+fn each_page_of_a_tenant_has_its_title_and_its_call_of_the_api() {
+    let console = Console::start();
+    let mut browser = console.signed_in("ines", &["admin"]);
+    for (page, title) in [
+        ("decisions", "Decisions"),
+        ("ask", "Ask"),
+        ("access", "Access"),
+        ("access/who", "Who can do something?"),
+        ("access/who?resource=chart:read", "Who can read chart:read?"),
+        ("access/what", "What can somebody do?"),
+        ("access/what?subject=ann", "What can ann do?"),
+        ("access/cell?subject=ann&resource=chart:read", "Why"),
+        ("policies", "Policies"),
+        ("rules", "Rules"),
+        ("resources", "Resources"),
+        ("types", "Types"),
+        ("conditions", "Conditions"),
+        ("changes", "Changes"),
+        ("proposals", "Proposals"),
+        ("me", "My access"),
+    ] {
+        let found = browser.get(&console.page(page)).is(200);
+        let titled = format!("<title>{title} · {} · Portcullis</title>", console.name());
+        for expected in [
+            &*titled,
+            "<summary>As API</summary>",
+            "<button class=\"quiet\" type=\"button\" data-copy=\"as-api\">Copy</button>",
+        ] {
+            assert!(found.text.contains(expected), "{page}: {expected}: {}", found.text);
+        }
+        assert_eq!(found.text.matches("<summary>As API").count(), 1, "{page}");
+        assert_eq!(found.text.matches("<h1>").count(), 1, "{page}");
+    }
+    // The sign-in is about the tenant of its address, whether there is one or not.
+    for name in [console.name(), "nobody".to_owned()] {
+        let page = browser.get(&format!("/console/{name}/sign-in")).is(200);
+        let title = format!("<title>Sign in · {name} · Portcullis</title>");
+        assert!(page.text.contains(&title), "{}", page.text);
+    }
+}

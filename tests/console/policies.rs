@@ -49,7 +49,8 @@ fn policies_are_searched_and_show_what_they_decided() {
     let one = browser.get(&console.page(&format!("policies/{policy}"))).is(200);
     for expected in [
         "<h1>own ward &#60;script&#62;",
-        "<code aria-label=\"Condition\">user.ward == &#34;er&#34;</code>",
+        "<code aria-label=\"Condition\"><span class=\"attribute\">user.ward</span> \
+         <span class=\"operator\">==</span> <span class=\"literal\">&#34;er&#34;</span></code>",
         "<h2>History</h2>",
         "<h2>Decided</h2>",
         "aria-label=\"Decisions: 0 deny, 1 allow\"",
@@ -59,6 +60,68 @@ fn policies_are_searched_and_show_what_they_decided() {
     }
     assert!(!one.text.contains("Edit in a draft"), "{}", one.text);
     browser.get(&console.page(&format!("policies/{NO_ID}"))).is(404);
+}
+
+#[test]
+fn a_policy_says_what_it_uses_what_is_doubtful_and_what_it_covers() {
+    let console = Console::start();
+    let tenant = &console.tenant;
+    for number in 0..20 {
+        tenant.resource(&format!("chart:verb{number:02}"));
+    }
+    tenant.manage("PUT /api/v1/conditions/in_er", &json!({"when": "user.ward == \"er\""})).is(201);
+    let policy = |name: &str, resource: &str, text: &str| {
+        let rule_data = json!({"expression": text});
+        let body = json!({
+            "name": name, "resource": resource, "effect": "allow", "priority": 1,
+            "format": "expression", "rule_data": rule_data,
+        });
+        let made = tenant.manage("POST /api/v1/abac/policies", &body).is(201).json();
+        made["id"].as_str().expect("an id").to_owned()
+    };
+    let own = policy("own ward", "chart:*", "condition.in_er && !(user.n in [1, 2])");
+    let lost = policy("lost", "chrat:read", "request.time == 5");
+    for number in 0..11 {
+        policy(&format!("user {number}"), "chart:read", "condition.in_er");
+    }
+    let mut browser = console.signed_in("ines", &["admin"]);
+    let page = browser.get(&console.page(&format!("policies/{own}"))).is(200);
+    let named = console.page("conditions?name=in_er");
+    for expected in [
+        &*format!("<a class=\"named\" href=\"{named}\">condition.in_er</a>"),
+        "<span class=\"operator\">&#38;&#38;</span>",
+        "<span class=\"literal\">2</span>",
+        "The service has no doubt about it",
+        "<h2>Covers</h2>",
+        "access/who?resource=chart%3Averb18\">chart:verb18</a>",
+        "These are the first 20 registered resources",
+    ] {
+        assert!(page.text.contains(expected), "{expected}: {}", page.text);
+    }
+    assert!(!page.text.contains("chart:verb19") && !page.text.contains("style="), "{}", page.text);
+    let page = browser.get(&console.page(&format!("policies/{lost}"))).is(200);
+    for expected in [
+        "<h2>Lint</h2>",
+        "no registered resource matches `chrat:read`",
+        "is undetermined in every check",
+        "No registered resource has this pattern",
+    ] {
+        assert!(page.text.contains(expected), "{expected}: {}", page.text);
+    }
+    // The link leads to the condition, which says who uses it.
+    let page = browser.get(&named).is(200);
+    for expected in [
+        "<th scope=\"row\">in_er</th>",
+        "<th scope=\"col\">Used by</th>",
+        &*format!("policies/{own}\">own ward</a>"),
+        ">user 8</a> and 2 more",
+    ] {
+        assert!(page.text.contains(expected), "{expected}: {}", page.text);
+    }
+    browser.get(&console.page("conditions?name=nothing")).is(404);
+    tenant.manage("PUT /api/v1/conditions/alone", &json!({"when": "user.n == 1"})).is(201);
+    let page = browser.get(&console.page("conditions")).is(200);
+    assert!(page.text.contains("<td>no policy</td>"), "{}", page.text);
 }
 
 #[test]

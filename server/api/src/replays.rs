@@ -17,14 +17,13 @@ use portcullis_http::path::RecordId;
 use portcullis_http::text_answer::Json;
 use portcullis_model::document;
 use portcullis_model::replay::ReplayReport;
-use portcullis_operations::replays::{self, ReplayRequest};
+use portcullis_operations::replays::{self, ReplayRequest, WatchedReplay};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::piece_writer::{BrokenOff, PieceWriter};
 use portcullis_runtime::replays::ReplayProgress;
 use serde::Serialize;
 use serde_json::json;
-use tokio::sync::watch;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -94,13 +93,13 @@ pub(super) async fn start(
     // A tree takes many times the memory of its text.
     let _turn = app.uploads.begin(caller.tenant()).await?;
     let request = app.compilations.run(caller.tenant(), read).await??;
-    let (id, progress) = replays::start(&app, &caller, request).await?;
+    let started = replays::start(&app, &caller, request).await?;
     if streams {
-        let watched = Watched { app: app.clone(), tenant: caller.tenant().to_owned(), id };
-        let answer =
-            REPORTS.answer(credential, move |pieces| write_reports(watched, progress, pieces))?;
+        let watched = WatchedReplay::new(&app, &caller, started);
+        let answer = REPORTS.answer(credential, move |pieces| write_reports(watched, pieces))?;
         return Ok((event_stream::headers(), answer).into_response());
     }
+    let (id, progress) = started;
     let answer = ReplayAnswer::new(id, progress.borrow().clone());
     let location = [(LOCATION, format!("/api/v1/replays/{id}"))];
     Ok((StatusCode::ACCEPTED, location, Json(answer)).into_response())
@@ -137,35 +136,21 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A replay that a client watches. It ends when the client goes away.
-struct Watched {
-    app: App,
-    tenant: String,
-    id: Uuid,
-}
-
-impl Drop for Watched {
-    fn drop(&mut self) {
-        self.app.replays.remove(&self.tenant, self.id);
-    }
-}
-
 /// Writes the reports of a replay until it ends, with a pause between two.
 async fn write_reports(
-    watched: Watched,
-    mut progress: watch::Receiver<ReplayProgress>,
+    mut watched: WatchedReplay,
     mut pieces: PieceWriter,
 ) -> Result<(), BrokenOff> {
     loop {
         let changed = tokio::select! {
             stop = pieces.stopped() => return Err(stop.into()),
-            changed = progress.changed() => changed,
+            changed = watched.progress.changed() => changed,
         };
         if changed.is_err() {
             // Without a sender, the process stops.
             return Ok(());
         }
-        let seen = progress.borrow_and_update().clone();
+        let seen = watched.progress.borrow_and_update().clone();
         let has_ended = seen.ended.is_some();
         let report = event_stream::event(&ReplayAnswer::new(watched.id, seen));
         let report = report.map_err(|error| OperationError::Internal(error.into()))?;

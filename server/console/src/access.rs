@@ -25,9 +25,11 @@ use portcullis_runtime::min_revisions::MinRevisions;
 
 use crate::csv::{CsvPage, download};
 use crate::decision::copies::AsApi;
-use crate::fields::{AT_REVISION, DOMAIN, Fault, Field, FieldRow, Kind, body_of, fields_of};
+use crate::fields::{AT_REVISION, DOMAIN, Field, FieldRow, Kind, body_of, fields_of};
+use crate::lists::{Tab, tabs_of};
 use crate::next::with_query;
 use crate::outcomes::word;
+use crate::question::QuestionPage;
 use crate::visit::Visit;
 
 /// The parameters of the page.
@@ -43,8 +45,9 @@ const FIELDS: [FieldRow; 5] = [
     DOMAIN,
     AT_REVISION,
 ];
-/// Most columns of a page.
-const COLUMNS: usize = 40;
+/// Most columns of a page, and the most that it shows with whole words.
+const COLUMNS: usize = 100;
+const WORDY_COLUMNS: usize = 40;
 /// Most rows that are there before somebody chooses.
 const FIRST_ROWS: usize = 20;
 /// Most rules and roles that are looked at for them.
@@ -52,23 +55,31 @@ const MOST: i64 = 1_000;
 /// The route of the API, for cursors and copies.
 const ROUTE: &str = "/api/v1/matrix";
 
-#[derive(Template)]
-#[template(path = "access.html")]
-struct AccessPage {
-    fields: Vec<Field>,
-    fault: Option<Fault>,
-    table: Option<Table>,
-    folder: String,
+/// The text in place of the matrix before somebody chooses.
+const NOTHING_CHOSEN: &str = "<p class=\"empty\">What roles and subjects may do stands here. No rule names a role yet: choose roles or \
+    subjects, with commas between them.</p>";
+const TABS: [(&str, &str); 3] = [
+    ("access", "Access"),
+    ("access/who", "Who can do something?"),
+    ("access/what", "What can somebody do?"),
+];
+
+/// Returns the links to the questions of access.
+fn tabs(visit: &Visit, current: &str) -> Vec<Tab> {
+    tabs_of(&TABS, visit, current)
 }
 
+#[derive(Template)]
+#[template(path = "access_table.html")]
 struct Table {
     columns: Vec<String>,
+    /// Whether a cell shows the first letter of its word alone.
+    is_heat_map: bool,
     rows: Vec<Row>,
     csv: String,
     next: Option<String>,
     revision: u64,
     reads_present_directory: bool,
-    api: AsApi,
 }
 
 struct Row {
@@ -96,16 +107,14 @@ pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, Api
         true => Table::read(&visit, &fields).await.map(Some),
         false => Ok(None),
     };
-    let folder = visit.page("");
-    match decided {
-        Ok(table) => visit.frame.show("Access", &AccessPage { fields, fault: None, table, folder }),
-        Err(error) => Fault::show(&visit, "Access", error, |fault| AccessPage {
-            fields,
-            fault: Some(fault),
-            table: None,
-            folder,
-        }),
-    }
+    let page = QuestionPage {
+        name: "Choose",
+        tabs: tabs(&visit, "access"),
+        note: if is_chosen { "" } else { NOTHING_CHOSEN },
+        api: AsApi::post(&visit.address, ROUTE, &body_of(&fields)?),
+        fields,
+    };
+    page.show(&visit, "Access", decided)
 }
 
 /// Answers with the matrix as a file.
@@ -166,7 +175,7 @@ impl Table {
     async fn read(visit: &Visit, fields: &[Field]) -> Result<Self, ApiError> {
         let body = body_of(fields)?;
         let cursor = visit.cursor();
-        let answer = decide(visit, body.clone(), cursor, COLUMNS).await?;
+        let answer = decide(visit, body, cursor, COLUMNS).await?;
         let filter: Vec<(&str, &str)> = fields.iter().map(|one| (one.name, &*one.value)).collect();
         let columns: Vec<&[MatrixAnswerCell]> =
             answer.cells.chunk_by(|one, other| column(one) == column(other)).collect();
@@ -185,12 +194,12 @@ impl Table {
         let title = |column: &&[MatrixAnswerCell]| column.first().map(column_name);
         Ok(Self {
             rows: first.iter().enumerate().map(row).collect(),
+            is_heat_map: columns.len() > WORDY_COLUMNS,
             columns: columns.iter().filter_map(title).collect(),
             csv: with_query(&visit.page("access.csv"), &filter),
             next: answer.next.as_ref().map(next),
             revision: answer.revision,
             reads_present_directory: answer.directory.is_some(),
-            api: AsApi::post(&visit.address, ROUTE, &body),
         })
     }
 }

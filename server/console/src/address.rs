@@ -1,6 +1,8 @@
 //! The addresses of the console: each has the path of `PUBLIC_URL` before it, which a proxy takes away.
 
-use http::HeaderValue;
+use axum::response::{IntoResponse, Response};
+use http::header::LOCATION;
+use http::{HeaderValue, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use portcullis_runtime::app::App;
 use url::Url;
@@ -76,6 +78,11 @@ impl Address {
             || path.contains('%');
         (!leads_away && to.starts_with(&self.folder(tenant))).then(|| to.to_owned())
     }
+}
+
+/// Returns a 303 to `to`.
+pub(crate) fn see_other(to: &str) -> Response {
+    (StatusCode::SEE_OTHER, [(LOCATION, location(to))]).into_response()
 }
 
 /// Returns a header with `location`, which is made of URLs.

@@ -6,17 +6,22 @@ use portcullis_auth::Manager;
 use portcullis_http::error::ApiError;
 
 use crate::decision::asked::Asked;
-use crate::decision::copies::AsApi;
+use crate::decision::copies::{AsApi, EXAMPLE};
 use crate::decision::known::Known;
 use crate::decision::paths::Paths;
 use crate::decision::why::Why;
-use crate::fields::{AT_REVISION, DOMAIN, Fault, Field, FieldRow, Kind, body_of, fields_of};
+use crate::fields::{AT_REVISION, DOMAIN, FieldRow, Kind, body_of, fields_of};
 use crate::outcomes::word;
+use crate::question::QuestionPage;
 use crate::visit::Visit;
 
 /// The parameters of the page.
 pub(crate) const KNOWN: &[&str] =
     &["subject", "action", "resource", "domain", "attributes", "at_revision"];
+/// The route of the API, for copies.
+const ROUTE: &str = "/api/v1/check?explain=true";
+const NOTE: &str = "<p class=\"soft\">Nothing is recorded. What you type stands in the address, the attributes too: mind whom you \
+    send it to.</p>";
 const ATTRIBUTES: &str = r#"{"user": {"ward": "er"}}"#;
 const FIELDS: [FieldRow; 6] = [
     FieldRow { name: "subject", label: "Subject", hint: "ann", kind: Kind::Text },
@@ -27,15 +32,9 @@ const FIELDS: [FieldRow; 6] = [
     FieldRow { name: "attributes", label: "Attributes", hint: ATTRIBUTES, kind: Kind::Json },
 ];
 
+/// A decision with its explanation.
 #[derive(Template)]
 #[template(path = "ask.html")]
-struct AskPage {
-    fields: Vec<Field>,
-    fault: Option<Fault>,
-    answer: Option<Answer>,
-}
-
-/// A decision with its explanation.
 pub(crate) struct Answer {
     title: String,
     decision: &'static str,
@@ -51,21 +50,18 @@ pub(crate) struct Answer {
 /// Shows the form, and the decision on what it asks.
 pub(crate) async fn page(visit: Visit, _: Manager) -> Result<Response, ApiError> {
     let fields = fields_of(&FIELDS, &visit.uri);
-    if fields.iter().all(|field| field.value.is_empty()) {
-        return visit.frame.show("Ask", &AskPage { fields, fault: None, answer: None });
-    }
-    let asked = async { decide(&visit, &body_of(&fields)?).await };
-    match asked.await {
-        Ok(answer) => {
-            let title = answer.title.clone();
-            visit.frame.show(&title, &AskPage { fields, fault: None, answer: Some(answer) })
-        }
-        Err(error) => Fault::show(&visit, "Ask", error, |fault| AskPage {
-            fields,
-            fault: Some(fault),
-            answer: None,
-        }),
-    }
+    let is_asked = fields.iter().any(|field| !field.value.is_empty());
+    let body = body_of(&fields);
+    let example = body.as_deref().ok().filter(|_| is_asked).unwrap_or(EXAMPLE);
+    let api = AsApi::post(&visit.address, ROUTE, example);
+    let answer = match body {
+        _ if !is_asked => Ok(None),
+        Ok(body) => decide(&visit, &body).await.map(Some),
+        Err(error) => Err(error),
+    };
+    let title = answer.as_ref().ok().and_then(Option::as_ref).map(|it| it.title.clone());
+    let page = QuestionPage { name: "Ask", tabs: Vec::new(), fields, note: NOTE, api };
+    page.show(&visit, title.as_deref().unwrap_or("Ask"), answer)
 }
 
 /// Decides and explains the check of a body of `POST /api/v1/check?explain=true`.
@@ -77,12 +73,11 @@ pub(crate) async fn decide(visit: &Visit, body: &str) -> Result<Answer, ApiError
     let why = Why::of(&asked.explanation, asked.answer.matched_rule_id.0.is_none());
     let question = asked.question();
     let decision: &'static str = asked.answer.effect.into_str();
-    let api = AsApi::post(&visit.address, "/api/v1/check?explain=true", body);
     Ok(Answer {
         title: question.title(decision),
         decision,
         word: word(decision),
-        known: Known::asked(&visit.address, &question, why.attributes(), api),
+        known: Known::asked(&visit.address, &question, why.attributes()),
         paths: Paths::of(&asked.explanation),
         reason: asked.answer.reason.clone(),
         revision: asked.answer.revision,

@@ -2,8 +2,10 @@
 
 pub(crate) mod diff;
 mod figure;
+mod flips;
 pub(crate) mod restore;
 pub(crate) mod table;
+mod unowned;
 
 use askama::Template;
 use axum::response::Response;
@@ -12,13 +14,16 @@ use portcullis_http::error::ApiError;
 use portcullis_http::paging::Requested;
 use portcullis_model::revision::RevisionRecord;
 use portcullis_operations::revisions;
+use portcullis_runtime::piece_writer::BrokenOff;
 
 use crate::decision::copies::AsApi;
 use crate::lists::{Tab, next_of, page_of, tabs_of};
 use crate::next::LIMIT;
+use crate::pages::{PageWriter, stream};
 use crate::times::ShownTime;
 use crate::visit::Visit;
 use figure::Timeline;
+use unowned::Unowned;
 
 #[derive(Template)]
 #[template(path = "changes.html")]
@@ -76,5 +81,19 @@ pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, Api
         next,
         api: AsApi::get(&visit.address, "/api/v1/revisions", ""),
     };
-    visit.frame.show("Changes", &content)
+    stream(visit, "Changes", &content, move |visit, page| write(visit, manager, page))
+}
+
+/// Writes what decides and has no owner.
+async fn write(
+    visit: Visit,
+    manager: Manager,
+    mut page: PageWriter,
+) -> Result<PageWriter, BrokenOff> {
+    match Unowned::read(&visit, &manager).await {
+        Ok(Some(unowned)) => page.part(&unowned).await?,
+        Ok(None) => {}
+        Err(error) => page.failed(error).await?,
+    }
+    Ok(page)
 }

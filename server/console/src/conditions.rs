@@ -1,13 +1,59 @@
 //! Conditions as people read them.
 
-use portcullis_engine::{Condition, Invalid, expression};
+use askama::Template;
+use portcullis_engine::expression::{self, Piece, PieceKind};
+use portcullis_engine::{Condition, Invalid};
+
+use crate::next::with_query;
+use crate::visit::Visit;
 
 /// The width of a line of a condition, in characters.
 const WIDTH: usize = 80;
 /// Longest condition in a cell of a table, in characters.
 const MAX_IN_CELL: usize = 160;
 
-/// Returns a condition as an expression; `stored` if it does not compile any more.
+/// A condition with colours, and links to the named conditions that it uses.
+#[derive(Template)]
+#[template(path = "condition.html")]
+pub(crate) struct ShownCondition(Vec<ShownPiece>);
+
+struct ShownPiece {
+    /// Its class; empty for one without a colour.
+    class: &'static str,
+    text: String,
+    /// The address of the named condition.
+    page: Option<String>,
+}
+
+impl ShownCondition {
+    /// Returns the condition that [`text`] writes.
+    pub(crate) fn of(visit: &Visit, condition: Result<Condition, Invalid>, stored: &str) -> Self {
+        let text = text(condition, stored);
+        let piece = |piece: Piece<'_>| ShownPiece {
+            class: class(piece.kind),
+            text: piece.text.to_owned(),
+            page: piece.condition().map(|name| page_of(visit, name)),
+        };
+        Self(expression::pieces(&text).into_iter().map(piece).collect())
+    }
+}
+
+/// Returns the address of a named condition.
+fn page_of(visit: &Visit, name: &str) -> String {
+    with_query(&visit.page("conditions"), &[("name", name)])
+}
+
+fn class(kind: PieceKind) -> &'static str {
+    match kind {
+        PieceKind::Attribute => "attribute",
+        PieceKind::Named => "named",
+        PieceKind::Operator => "operator",
+        PieceKind::Literal => "literal",
+        PieceKind::Other => "",
+    }
+}
+
+/// Returns a condition as an expression over lines; `stored` if it does not compile any more.
 pub(crate) fn text(condition: Result<Condition, Invalid>, stored: &str) -> String {
     condition.map_or_else(|_| stored.to_owned(), |condition| expression::layout(&condition, WIDTH))
 }

@@ -1,11 +1,12 @@
 //! The cookies of the console. They are `Lax`, because sign-ins and pasted links come from other sites, and named by tenant,
 //! because a `__Host-` cookie has one path.
 
+use axum::response::Response;
 use http::header::{COOKIE, SET_COOKIE};
 use http::{HeaderMap, HeaderValue};
 use portcullis_auth::sign_in::{ATTEMPT_LIFETIME, name_hash};
 
-use crate::address::Address;
+use crate::address::{Address, see_other};
 
 /// Longest value of a cookie that is read, in bytes.
 const MAX_VALUE: usize = 4_096;
@@ -65,9 +66,11 @@ impl Cookies {
         find(headers, &self.name("theme"))
     }
 
-    /// Sets the session of the tenant with this id.
-    pub(crate) fn set_session(self, headers: &mut HeaderMap, tenant: &str, value: &str) {
-        self.set(headers, &name_hash(tenant), value, None);
+    /// Sends the browser to `to`, with the session of the tenant with this id.
+    pub(crate) fn sign_in(self, to: &str, tenant: &str, value: &str) -> Response {
+        let mut answer = see_other(to);
+        self.set(answer.headers_mut(), &name_hash(tenant), value, None);
+        answer
     }
 
     pub(crate) fn clear_session(self, headers: &mut HeaderMap, tenant: &str) {

@@ -1,7 +1,5 @@
 //! Forms that ask by `GET`: their fields, and the body of a call of the API that they stand for.
 
-use askama::Template;
-use axum::response::Response;
 use http::{StatusCode, Uri};
 use portcullis_engine::{Json, json};
 use portcullis_http::error::ApiError;
@@ -136,23 +134,6 @@ impl Fault {
             }
             false => Err(error),
         }
-    }
-
-    /// Answers a form that `error` refuses with the page that `content` makes of its fault, with the status of the fault.
-    ///
-    /// # Errors
-    /// The form is not the cause.
-    pub(crate) fn show<T: Template>(
-        visit: &Visit,
-        title: &str,
-        error: ApiError,
-        content: impl FnOnce(Self) -> T,
-    ) -> Result<Response, ApiError> {
-        let fault = Self::of(visit, error)?;
-        let status = fault.status;
-        let mut answer = visit.frame.show(title, &content(fault))?;
-        *answer.status_mut() = status;
-        Ok(answer)
     }
 
     pub(crate) fn message(&self) -> &str {

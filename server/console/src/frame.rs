@@ -28,7 +28,6 @@ const HTML: &str = "text/html; charset=utf-8";
 /// The person of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Signed {
-    tenant: String,
     folder: String,
     subject: String,
     roles: String,
@@ -52,7 +51,6 @@ impl Signed {
             (other.name, folder)
         };
         Self {
-            tenant: tenant.name.clone(),
             folder: address.folder(&tenant.name),
             others: others.into_iter().map(linked).collect(),
             subject: session.record.subject.clone(),
@@ -85,6 +83,8 @@ pub(crate) struct Frame {
     /// The path of the page below the folder of the tenant.
     page: String,
     word: Option<&'static str>,
+    /// The name of the tenant that the page is about.
+    tenant: Option<String>,
     signed: Option<Signed>,
 }
 
@@ -101,13 +101,13 @@ struct Top<'f> {
 }
 
 /// The words that a page may leave for the next one.
-pub(crate) const WORDS: [(&str, &str); 6] = [
+const WORDS: [(&str, &str); 6] = [
     ("approved", "The proposal is approved, and applied."),
     ("ended", "The session has ended."),
     ("proposed", "The change waits for a second manager."),
     ("rejected", "The proposal is rejected."),
     ("restored", "The revision is restored."),
-    ("signed-in", "You are signed in."),
+    ("theme", "The theme is chosen."),
 ];
 /// The pages of the navigation, each with the first parts of the paths below it.
 const OF_MANAGERS: [NavPage; 5] = [
@@ -129,31 +129,31 @@ impl Frame {
         let cookies = Cookies::of(address);
         let chosen = cookies.theme(headers);
         let theme = THEMES.iter().map(|(theme, _)| *theme).find(|theme| Some(*theme) == chosen);
+        let left = cookies.word(headers);
+        let word = WORDS.iter().find(|(name, _)| Some(*name) == left).map(|(_, word)| *word);
         Self {
             address: address.clone(),
             theme: theme.unwrap_or("system"),
             theme_csrf: forms::token(app, &[]),
             here: address.path("/console"),
             page: String::new(),
-            word: None,
+            word,
+            tenant: None,
             signed: None,
         }
     }
 
+    /// Returns the frame of a page about the tenant that the address calls `name`.
+    pub(crate) fn of_tenant(self, name: &str) -> Self {
+        Self { tenant: Some(name.to_owned()), ..self }
+    }
+
     /// Returns the frame of the page at `uri` for somebody with a session.
-    pub(crate) fn signed(
-        app: &App,
-        address: &Address,
-        headers: &HeaderMap,
-        uri: &Uri,
-        signed: Signed,
-    ) -> Self {
-        let left = Cookies::of(address).word(headers);
-        let word = WORDS.iter().find(|(name, _)| Some(*name) == left).map(|(_, word)| *word);
-        let here = address.path(uri.path_and_query().map_or("/", |wanted| wanted.as_str()));
-        let path = address.path(uri.path());
+    pub(crate) fn signed(self, uri: &Uri, signed: Signed) -> Self {
+        let here = self.address.path(uri.path_and_query().map_or("/", |wanted| wanted.as_str()));
+        let path = self.address.path(uri.path());
         let page = path.strip_prefix(&signed.folder).unwrap_or_default().to_owned();
-        Self { here, page, word, signed: Some(signed), ..Self::stranger(app, address, headers) }
+        Self { here, page, signed: Some(signed), ..self }
     }
 
     /// Returns the token of the forms of the person; empty without a session.

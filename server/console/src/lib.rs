@@ -28,6 +28,7 @@ mod policies;
 mod policy;
 mod problem;
 mod proposals;
+mod question;
 mod routes;
 mod rule_names;
 mod sessions;

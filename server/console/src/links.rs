@@ -1,8 +1,8 @@
 //! Links that sign somebody in once.
 
 use askama::Template;
-use axum::extract::{Path, Request, State};
-use axum::response::{IntoResponse, Response};
+use axum::extract::Request;
+use axum::response::Response;
 use http::StatusCode;
 use portcullis_http::error::ApiError;
 use portcullis_http::form_body::FormBody;
@@ -10,11 +10,9 @@ use portcullis_http::session_caller::sent_with;
 use portcullis_model::session::{SessionLink, hash_of};
 use portcullis_operations::sessions::providers::named;
 use portcullis_operations::sessions::{links, origin};
-use portcullis_runtime::app::App;
 
 use crate::cookies::Cookies;
 use crate::stranger::Stranger;
-use crate::visit::see_other;
 use crate::{forms, problem};
 
 #[derive(Template)]
@@ -45,55 +43,41 @@ fn used_up(stranger: &Stranger) -> Response {
 }
 
 /// Shows whom a link signs in.
-pub(crate) async fn show(
-    State(app): State<App>,
-    Path(secret): Path<String>,
-    request: Request,
-) -> Response {
-    let stranger = match Stranger::of(app, &request) {
-        Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
-    };
+pub(crate) async fn show(stranger: Stranger) -> Response {
     let shown = async {
+        stranger.must_know(&[])?;
         must_be_safe(&stranger)?;
-        let Some(link) = links::find(&stranger.app, &secret).await? else {
+        let secret = stranger.segment("secret");
+        let Some(link) = links::find(&stranger.app, secret).await? else {
             return Ok(used_up(&stranger));
         };
         let SessionLink { subject, tenant_id, roles, .. } = link;
         let tenant = named(&stranger.app, &tenant_id).await?.name;
-        let csrf = forms::token(&stranger.app, &hash_of(&secret));
+        let csrf = forms::token(&stranger.app, &hash_of(secret));
         let roles = if roles.is_empty() { "none".to_owned() } else { roles.join(", ") };
-        stranger.frame.show("Sign in", &LinkPage { subject, tenant, roles, csrf })
+        let frame = stranger.frame.clone().of_tenant(&tenant);
+        frame.show("Sign in", &LinkPage { subject, tenant, roles, csrf })
     };
     stranger.show(shown.await)
 }
 
 /// Signs somebody in by a link, which is used up then.
-pub(crate) async fn take(
-    State(app): State<App>,
-    Path(secret): Path<String>,
-    request: Request,
-) -> Response {
-    let stranger = match Stranger::of(app, &request) {
-        Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
-    };
+pub(crate) async fn take(stranger: Stranger, request: Request) -> Response {
     let Stranger { app, address, context, headers, .. } = &stranger;
+    let secret = stranger.segment("secret");
     let taken = async {
         must_be_safe(&stranger)?;
         let form = FormBody::read(request).await?;
-        if !forms::is_own(app, address, headers, &form, &hash_of(&secret)) {
+        if !forms::is_own(app, address, headers, &form, &hash_of(secret)) {
             return Err(problem::foreign_form());
         }
         let by = sent_with(origin(""), context);
-        let Some(signed_in) = links::take(app, &secret, by).await? else {
+        let Some(signed_in) = links::take(app, secret, by).await? else {
             return Ok(used_up(&stranger));
         };
         let tenant = named(app, &signed_in.tenant).await?;
-        let mut answer = see_other(&address.folder(&tenant.name));
-        let cookies = Cookies::of(address);
-        cookies.set_session(answer.headers_mut(), &tenant.id, &signed_in.value);
-        Ok(answer)
+        let first = address.folder(&tenant.name);
+        Ok(Cookies::of(address).sign_in(&first, &tenant.id, &signed_in.value))
     };
     let answer = taken.await;
     stranger.show(answer)

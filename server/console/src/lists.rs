@@ -12,17 +12,25 @@ use portcullis_model::resource::ResourceRecord;
 use portcullis_model::rule::{RuleOrigin, RuleRecord};
 use portcullis_model::rule_filter::RuleFilter;
 use portcullis_model::types::TypeRecord;
-use portcullis_operations::{conditions, resources, rules, types};
+use portcullis_operations::conditions::{self, ConditionUses};
+use portcullis_operations::{resources, rules, types};
 
+use crate::conditions::text;
 use crate::decision::copies::AsApi;
 use crate::next::{LIMIT, at_cursor, with_query};
-use crate::outcomes::word;
 use crate::visit::Visit;
+
+/// The parameters of the named conditions.
+pub(crate) const OF_CONDITIONS: &[&str] = &["name", "cursor"];
+/// Most policies that a named condition shows as its users.
+const USERS: usize = 10;
 
 #[derive(Template)]
 #[template(path = "list.html")]
 struct ListPage {
     list: &'static List,
+    /// A sentence about what the list lacks.
+    note: Option<&'static str>,
     rows: Vec<Vec<Cell>>,
     next: Option<String>,
     tabs: Vec<Tab>,
@@ -64,7 +72,7 @@ const TYPES: List = List {
 const CONDITIONS: List = List {
     name: "Conditions",
     path: "conditions",
-    columns: &["Name", "Condition", "About", "Owner"],
+    columns: &["Name", "Condition", "Used by", "About", "Owner"],
     route: "/api/v1/conditions",
     empty: ("No condition has a name that policies share.", "PUT /api/v1/conditions/{name}"),
 };
@@ -76,9 +84,11 @@ impl List {
         visit: &Visit,
         rows: impl Iterator<Item = Vec<Cell>>,
         next: Option<String>,
+        note: Option<&'static str>,
     ) -> Result<Response, ApiError> {
         let content = ListPage {
             list: self,
+            note,
             rows: rows.collect(),
             next,
             tabs: tabs(visit, self.path),
@@ -96,27 +106,28 @@ pub(crate) struct Tab {
 }
 
 /// A cell of a table.
-#[derive(Default)]
-struct Cell {
-    text: String,
-    page: Option<String>,
-    /// Whether the text is of a program.
-    is_code: bool,
-    /// The class of a badge.
-    badge: Option<&'static str>,
+enum Cell {
+    Text(String),
+    Code(String),
+    /// An effect.
+    Badge(&'static str),
+    Link(Link),
+    /// The first links, and the number of the others.
+    Links(Vec<Link>, usize),
+}
+
+struct Link {
+    name: String,
+    page: String,
 }
 
 impl Cell {
     fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
-    }
-
-    fn code(text: impl Into<String>) -> Self {
-        Self { is_code: true, ..Self::text(text) }
+        Self::Text(text.into())
     }
 
     fn owner(managed_by: Option<String>) -> Self {
-        Self::text(managed_by.unwrap_or_else(|| "nobody".to_owned()))
+        Self::Text(managed_by.unwrap_or_else(|| "nobody".to_owned()))
     }
 }
 
@@ -175,24 +186,22 @@ pub(crate) async fn of_rules(visit: Visit, manager: Manager) -> Result<Response,
     let listed = rules::list(&visit.app, &manager, &RuleFilter::default(), page).await?;
     let next = next_of(&visit, &wanted, &listed, |rule| rule.id);
     let row = |rule: RuleRecord| {
-        let effect: &'static str = rule.effect.into_str();
-        let effect = Cell { badge: Some(effect), ..Cell::text(word(effect)) };
         let origin = match rule.origin {
             RuleOrigin::Explicit => "somebody wrote it",
             RuleOrigin::DefaultRole => "a default role of the resource",
         };
-        let subject = Some(with_query(&visit.page("access"), &[("roles", &rule.tuple.sub)]));
+        let page = with_query(&visit.page("access"), &[("roles", &rule.tuple.sub)]);
         vec![
-            Cell { page: subject, ..Cell::text(rule.tuple.sub) },
+            Cell::Link(Link { name: rule.tuple.sub, page }),
             Cell::text(rule.tuple.dom),
-            effect,
+            Cell::Badge(rule.effect.into_str()),
             Cell::text(rule.tuple.act),
             Cell::text(rule.tuple.obj.to_string()),
             Cell::text(origin),
             Cell::owner(rule.managed_by),
         ]
     };
-    RULES.show(&visit, listed.records.into_iter().map(row), next)
+    RULES.show(&visit, listed.records.into_iter().map(row), next, None)
 }
 
 /// Shows the registered resources.
@@ -203,16 +212,16 @@ pub(crate) async fn of_resources(visit: Visit, manager: Manager) -> Result<Respo
     let next = next_of(&visit, &wanted, &listed, |resource| resource.id);
     let row = |resource: ResourceRecord| {
         let it = resource.registration;
-        let who = with_query(&visit.page("access/who"), &[("resource", &it.name)]);
+        let page = with_query(&visit.page("access/who"), &[("resource", &it.name)]);
         vec![
-            Cell { page: Some(who), ..Cell::text(it.name) },
+            Cell::Link(Link { name: it.name, page }),
             Cell::text(it.display_name.unwrap_or_default()),
             Cell::text(it.service_name.unwrap_or_default()),
             Cell::text(it.default_roles.join(", ")),
             Cell::owner(resource.managed_by),
         ]
     };
-    RESOURCES.show(&visit, listed.records.into_iter().map(row), next)
+    RESOURCES.show(&visit, listed.records.into_iter().map(row), next, None)
 }
 
 /// Shows the types that the tenant declares.
@@ -226,28 +235,47 @@ pub(crate) async fn of_types(visit: Visit, manager: Manager) -> Result<Response,
         let relations: Vec<&str> = declared.relations.keys().map(String::as_str).collect();
         vec![
             Cell::text(&*declared.kind),
-            Cell::code(properties.collect::<Vec<_>>().join(", ")),
-            Cell::code(relations.join(", ")),
+            Cell::Code(properties.collect::<Vec<_>>().join(", ")),
+            Cell::Code(relations.join(", ")),
             Cell::text(declared.about.unwrap_or_default()),
             Cell::owner(declared.managed_by),
         ]
     };
-    TYPES.show(&visit, listed.records.into_iter().map(row), next)
+    TYPES.show(&visit, listed.records.into_iter().map(row), next, None)
 }
 
-/// Shows the named conditions.
+/// Shows the named conditions, or the one that the address names, each with the policies that use it.
 pub(crate) async fn of_conditions(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
-    let wanted = page_of::<String>(&visit, "conditions", "")?;
-    let listed = conditions::list(&visit.app, &manager, wanted.after(), LIMIT).await?;
+    let name = visit.parameter("name");
+    let wanted = page_of::<String>(&visit, "conditions", &name)?;
+    let listed = match &*name {
+        "" => conditions::list(&visit.app, &manager, wanted.after(), LIMIT).await?,
+        name => {
+            let found = conditions::get(&visit.app, &manager, name).await?;
+            Listed { records: vec![found], more: false }
+        }
+    };
     let next = next_of(&visit, &wanted, &listed, |condition| condition.name.clone());
+    let mut uses = match listed.records.is_empty() {
+        true => ConditionUses { complete: true, ..ConditionUses::default() },
+        false => conditions::uses(&visit.app, &manager).await?,
+    };
     let row = |condition: ConditionRecord| {
-        let text = crate::conditions::text(condition.written(), condition.condition.text());
+        let users = uses.policies.remove(&condition.name).unwrap_or_default();
+        let others = users.len().saturating_sub(USERS);
+        let link = |(id, name)| Link { page: visit.page(&format!("policies/{id}")), name };
+        let text = text(condition.written(), condition.condition.text());
         vec![
             Cell::text(condition.name),
-            Cell::code(text),
+            Cell::Code(text),
+            Cell::Links(users.into_iter().take(USERS).map(link).collect(), others),
             Cell::text(condition.about.unwrap_or_default()),
             Cell::owner(condition.managed_by),
         ]
     };
-    CONDITIONS.show(&visit, listed.records.into_iter().map(row), next)
+    let rows: Vec<_> = listed.records.into_iter().map(row).collect();
+    let note = (!uses.complete).then_some(
+        "“Used by” is about the first policies of the tenant: it has more than are looked through.",
+    );
+    CONDITIONS.show(&visit, rows.into_iter(), next, note)
 }

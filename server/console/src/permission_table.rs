@@ -8,20 +8,24 @@ use portcullis_model::page::Page;
 use portcullis_model::permissions::PermissionsRequest;
 use portcullis_operations::permissions::{self, PermissionPage, ResourcePermission};
 use portcullis_runtime::min_revisions::MinRevisions;
-use serde_json::json;
 use uuid::Uuid;
 
 use crate::decision::copies::AsApi;
 use crate::lists::page_of;
-use crate::next::{LIMIT, at_cursor};
+use crate::next::{LIMIT, at_cursor, with_query};
 use crate::visit::Visit;
+
+/// The route of the API, for copies.
+pub(crate) const ROUTE: &str = "/api/v1/permissions";
 
 #[derive(Template)]
 #[template(path = "permission_table.html")]
 pub(crate) struct PermissionTable {
     permissions: Vec<ResourcePermission>,
     next: Option<String>,
-    api: AsApi,
+    /// The file of somebody else's permissions, and the call that lists one's own.
+    csv: Option<String>,
+    api: Option<AsApi>,
 }
 
 impl PermissionTable {
@@ -32,11 +36,12 @@ impl PermissionTable {
     pub(crate) async fn read(visit: &Visit, subject: Option<&str>) -> Result<Self, ApiError> {
         let wanted = page_of(visit, "permissions", subject.unwrap_or_default())?;
         let found = list(visit, subject, *wanted.after()).await?;
-        let body = subject.map_or_else(|| json!({}), |subject| json!({"subject": subject}));
+        let file = |subject| with_query(&visit.page("access/what.csv"), &[("subject", subject)]);
         Ok(Self {
             permissions: found.permissions,
             next: found.next.map(|last| at_cursor(&visit.uri, &wanted.cursor(&last))),
-            api: AsApi::post(&visit.address, "/api/v1/permissions", &body.to_string()),
+            csv: subject.map(file),
+            api: subject.is_none().then(|| AsApi::post(&visit.address, ROUTE, "{}")),
         })
     }
 }

@@ -8,11 +8,12 @@ use portcullis_http::error::ApiError;
 use portcullis_http::path::RecordId;
 use portcullis_model::decision::DecisionSelection;
 use portcullis_model::revision::RecordRevision;
-use portcullis_operations::{policies, revisions};
+use portcullis_operations::policies::{self, PolicyReport};
+use portcullis_operations::revisions;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::piece_writer::BrokenOff;
 
-use crate::conditions;
+use crate::conditions::ShownCondition;
 use crate::decision::copies::AsApi;
 use crate::decisions::figure::Figure;
 use crate::decisions::table::NoRecord;
@@ -25,6 +26,8 @@ use crate::visit::Visit;
 
 /// The newest changes that the page shows.
 const CHANGES: i64 = 20;
+/// Most registered resources that the page shows.
+const COVERED: u32 = 20;
 
 #[derive(Template)]
 #[template(path = "policy.html")]
@@ -40,7 +43,12 @@ struct Summary {
     owner: Option<String>,
     created_by: String,
     created: ShownTime,
-    condition: String,
+    condition: ShownCondition,
+    /// The doubts of the service about it.
+    doubts: Vec<String>,
+    /// The first registered resources that it is about, each with the page of who can.
+    covers: Vec<(String, String)>,
+    covers_more: bool,
     history: Vec<Change>,
     has_more: bool,
     api: AsApi,
@@ -54,27 +62,34 @@ struct Change {
     words: String,
 }
 
-/// Shows a policy: its condition, its history, and its decisions of the last day.
+/// Shows a policy: its condition, the doubts about it, what it covers, its history, and its decisions of the last day.
 pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
     let id = RecordId::from_text(visit.segment("id")).known("policy")?;
-    let policy = policies::get(&visit.app, &manager, id).await?;
+    let report = policies::report(&visit.app, &manager, id, COVERED).await?;
+    let PolicyReport { record: policy, warnings, fault, covers } = report;
     let history = revisions::for_policy(&visit.app, &manager, id, u64::MAX, CHANGES).await?;
     let effect: &'static str = policy.effect.into_str();
     let resource = policy.resource.to_string();
     let condition = Policy::stored_condition(policy.format, policy.rule_data.text());
+    let who = |resource: &str| with_query(&visit.page("access/who"), &[("resource", resource)]);
+    let broken = fault.map(|fault| format!("the condition does not compile any more: {fault}"));
+    let doubts = broken.into_iter().chain(warnings.into_iter().map(|warning| warning.message));
     let summary = Summary {
         tabs: tabs(&visit, "policies"),
         description: policy.description,
         effect,
         word: word(effect),
-        who: with_query(&visit.page("access/who"), &[("resource", &resource)]),
+        who: who(&resource),
         resource,
         priority: policy.priority,
         is_enabled: policy.enabled,
         owner: policy.managed_by,
         created_by: policy.created_by,
         created: ShownTime::of(policy.created_at),
-        condition: conditions::text(condition, policy.rule_data.text()),
+        condition: ShownCondition::of(&visit, condition, policy.rule_data.text()),
+        doubts: doubts.collect(),
+        covers: covers.records.into_iter().map(|name| (who(&name), name)).collect(),
+        covers_more: covers.more,
         history: history.records.into_iter().map(|one| change(&visit, one)).collect(),
         has_more: history.more,
         api: AsApi::get(&visit.address, "/api/v1/abac/policies/{id}", "").at(&[("{id}", id)]),

@@ -1,10 +1,7 @@
 //! The sign-in of people at identity providers.
 
-use std::collections::HashMap;
-
 use askama::Template;
-use axum::extract::{Path, Request, State};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::StatusCode;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use portcullis_auth::sign_in::{Attempt, Callback, SignInError, attempt_of};
@@ -15,15 +12,13 @@ use portcullis_operations::sessions::providers::{
     ConsoleTenant, LoginProvider, list, named, only_provider, sign_in_provider, tenant_of,
 };
 use portcullis_operations::sessions::{console, logins, origin};
-use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use uuid::Uuid;
 
-use crate::address::{Address, NO_TENANT};
+use crate::address::{NO_TENANT, see_other};
 use crate::cookies::Cookies;
 use crate::problem;
 use crate::stranger::Stranger;
-use crate::visit::see_other;
 
 /// The name of the one provider of `selfhost` mode in paths.
 const ONLY: &str = "provider";
@@ -145,11 +140,7 @@ fn setting_for(why: &str, is_saas: bool) -> &'static str {
 }
 
 /// Asks for the tenant, or leads to the one provider.
-pub(crate) async fn start(State(app): State<App>, request: Request) -> Response {
-    let stranger = match Stranger::of(app, &request) {
-        Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
-    };
+pub(crate) async fn start(stranger: Stranger) -> Response {
     stranger.show(start_page(&stranger))
 }
 
@@ -172,11 +163,7 @@ fn start_page(stranger: &Stranger) -> Result<Response, ApiError> {
 }
 
 /// Begins a sign-in whose token names the tenant.
-pub(crate) async fn begin_at_only(State(app): State<App>, request: Request) -> Response {
-    let stranger = match Stranger::of(app, &request) {
-        Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
-    };
+pub(crate) async fn begin_at_only(stranger: Stranger) -> Response {
     let begun = async {
         stranger.must_know(&[])?;
         let only = only_provider(&stranger.app).ok_or(ApiError::not_found("page"))?;
@@ -187,18 +174,10 @@ pub(crate) async fn begin_at_only(State(app): State<App>, request: Request) -> R
 }
 
 /// Shows the providers of a tenant. The page says nothing about whether the tenant exists.
-pub(crate) async fn show(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    request: Request,
-) -> Response {
-    let stranger = match Stranger::of(app, &request) {
-        Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
-    };
+pub(crate) async fn show(stranger: Stranger) -> Response {
     let shown = async {
         stranger.must_know(&["to"])?;
-        let app = &stranger.app;
+        let (app, name) = (&stranger.app, stranger.segment("t"));
         if name == NO_TENANT {
             return Err(ApiError::not_found("page"));
         }
@@ -206,13 +185,13 @@ pub(crate) async fn show(
             let page = SignInPage { providers: Vec::new(), reason: NO_ADDRESS };
             return stranger.frame.show("Sign in", &page);
         };
-        let all = match tenant_of(app, &name).await? {
+        let all = match tenant_of(app, name).await? {
             Some(tenant) => list(app, &tenant.id).await?,
             None => Vec::new(),
         };
-        let to = wanted(&stranger, &name);
+        let to = wanted(&stranger, name);
         let to = utf8_percent_encode(&to, NON_ALPHANUMERIC).to_string();
-        let folder = Address::of(app).folder(&name);
+        let folder = stranger.address.folder(name);
         let own = folder.get(stranger.address.path("").len()..).unwrap_or_default();
         let providers = all.into_iter().map(|provider| {
             let id = provider.id.map_or_else(|| ONLY.to_owned(), |id| id.to_string());
@@ -233,21 +212,12 @@ fn wanted(stranger: &Stranger, tenant: &str) -> String {
 }
 
 /// Begins a sign-in at a provider of a tenant.
-pub(crate) async fn begin(
-    State(app): State<App>,
-    Path(path): Path<HashMap<String, String>>,
-    request: Request,
-) -> Response {
-    let stranger = match Stranger::of(app, &request) {
-        Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
-    };
+pub(crate) async fn begin(stranger: Stranger) -> Response {
     let begun = async {
         stranger.must_know(&["to"])?;
-        let segment = |name: &str| path.get(name).map(String::as_str).unwrap_or_default();
         let none = || ApiError::not_found("identity provider");
-        let tenant = tenant_of(&stranger.app, segment("t")).await?.ok_or_else(none)?;
-        let id = match segment("provider") {
+        let tenant = tenant_of(&stranger.app, stranger.segment("t")).await?.ok_or_else(none)?;
+        let id = match stranger.segment("provider") {
             ONLY => None,
             text => Some(Uuid::try_parse(text).map_err(|_| none())?),
         };
@@ -260,11 +230,7 @@ pub(crate) async fn begin(
 }
 
 /// Ends a sign-in: the browser comes back from the provider.
-pub(crate) async fn callback(State(app): State<App>, request: Request) -> Response {
-    let stranger = match Stranger::of(app, &request) {
-        Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
-    };
+pub(crate) async fn callback(stranger: Stranger) -> Response {
     let [code, state, iss, error] =
         ["code", "state", "iss", "error"].map(|name| stranger.parameter(name));
     let callback = Callback { code, state, iss, error };
@@ -296,7 +262,6 @@ async fn finish(stranger: &Stranger, callback: &Callback) -> Result<Response, Ap
     };
     let tenant = named(app, &signed_in.tenant).await?;
     let to = attempt.to.and_then(|to| address.page_of(&tenant.name, &to));
-    let mut answer = see_other(&to.unwrap_or_else(|| address.folder(&tenant.name)));
-    cookies.set_session(answer.headers_mut(), &tenant.id, &signed_in.value);
-    Ok(answer)
+    let to = to.unwrap_or_else(|| address.folder(&tenant.name));
+    Ok(cookies.sign_in(&to, &tenant.id, &signed_in.value))
 }

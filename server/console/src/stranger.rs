@@ -1,42 +1,54 @@
 //! A request of somebody who is not signed in.
 
-use axum::extract::Request;
+use std::collections::HashMap;
+
+use axum::extract::{FromRequestParts, Path};
 use axum::response::Response;
+use http::request::Parts;
 use http::{HeaderMap, Uri};
 use portcullis_http::error::ApiError;
 use portcullis_http::query::fault_of;
 use portcullis_http::request_context::RequestContext;
 use portcullis_runtime::app::App;
 
-use crate::address::Address;
+use crate::address::{Address, NO_TENANT};
 use crate::frame::Frame;
 use crate::next::parameter;
 use crate::problem;
 
-/// A request of somebody who is not signed in.
+/// A request of somebody who is not signed in, or not yet known to be.
 pub(crate) struct Stranger {
     pub(crate) app: App,
     pub(crate) address: Address,
     pub(crate) frame: Frame,
     pub(crate) context: RequestContext,
     pub(crate) headers: HeaderMap,
-    uri: Uri,
+    pub(crate) uri: Uri,
+    pub(crate) path: HashMap<String, String>,
+}
+
+impl FromRequestParts<App> for Stranger {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let address = Address::of(app);
+        let context = RequestContext::find(&parts.extensions)?.clone();
+        let path = Path::<HashMap<String, String>>::from_request_parts(parts, &()).await;
+        let path = path.map(|Path(path)| path).unwrap_or_default();
+        let frame = Frame::stranger(app, &address, &parts.headers);
+        let frame = match path.get("t").filter(|tenant| *tenant != NO_TENANT) {
+            Some(tenant) => frame.of_tenant(tenant),
+            None => frame,
+        };
+        let (headers, uri) = (parts.headers.clone(), parts.uri.clone());
+        Ok(Self { app: app.clone(), address, frame, context, headers, uri, path })
+    }
 }
 
 impl Stranger {
-    pub(crate) fn of(app: App, request: &Request) -> Result<Self, ApiError> {
-        let address = Address::of(&app);
-        let headers = request.headers().clone();
-        let frame = Frame::stranger(&app, &address, &headers);
-        let context = RequestContext::find(request.extensions())?.clone();
-        Ok(Self { app, address, frame, context, headers, uri: request.uri().clone() })
-    }
-
-    pub(crate) fn show(&self, answer: Result<Response, ApiError>) -> Response {
-        match answer {
-            Ok(answer) => self.frame.finish(answer),
-            Err(error) => problem::page(&self.frame, &self.context, &error),
-        }
+    /// Returns what the path has as `name`.
+    pub(crate) fn segment(&self, name: &str) -> &str {
+        self.path.get(name).map(String::as_str).unwrap_or_default()
     }
 
     /// Returns the parameter `name` of the query.
@@ -48,5 +60,12 @@ impl Stranger {
     pub(crate) fn must_know(&self, known: &[&str]) -> Result<(), ApiError> {
         let known: Vec<String> = known.iter().map(|name| (*name).to_owned()).collect();
         fault_of(&self.uri, &known).map_or(Ok(()), |fault| Err(ApiError::bad_request(fault)))
+    }
+
+    pub(crate) fn show(&self, answer: Result<Response, ApiError>) -> Response {
+        match answer {
+            Ok(answer) => self.frame.finish(answer),
+            Err(error) => problem::page(&self.frame, &self.context, &error),
+        }
     }
 }

@@ -1,46 +1,39 @@
 //! The choice of a theme, which the browser keeps.
 
-use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Response};
+use axum::extract::Request;
+use axum::response::Response;
 use http::Uri;
 use portcullis_http::error::ApiError;
 use portcullis_http::form_body::FormBody;
-use portcullis_http::request_context::RequestContext;
-use portcullis_runtime::app::App;
 
-use crate::address::Address;
+use crate::address::{Address, see_other};
 use crate::cookies::Cookies;
-use crate::frame::{Frame, THEMES};
-use crate::visit::see_other;
+use crate::frame::THEMES;
+use crate::stranger::Stranger;
 use crate::{forms, problem};
 
 /// Keeps the theme of the form, and goes back to the page that has it.
-pub(crate) async fn choose(State(app): State<App>, request: Request) -> Response {
-    let address = Address::of(&app);
-    let headers = request.headers().clone();
-    let context = match RequestContext::find(request.extensions()) {
-        Ok(context) => context.clone(),
-        Err(error) => return error.into_response(),
-    };
-    let frame = Frame::stranger(&app, &address, &headers);
+pub(crate) async fn choose(stranger: Stranger, request: Request) -> Response {
+    let Stranger { app, address, headers, .. } = &stranger;
     let chosen = async {
+        stranger.must_know(&[])?;
         let form = FormBody::read(request).await?;
-        if !forms::is_own(&app, &address, &headers, &form, &[]) {
+        if !forms::is_own(app, address, headers, &form, &[]) {
             return Err(problem::foreign_form());
         }
         let wanted = form.get("theme").unwrap_or_default();
         let theme = THEMES.iter().map(|(theme, _)| *theme).find(|theme| *theme == wanted);
         let theme = theme
             .ok_or_else(|| ApiError::bad_request("`theme` must be `light`, `dark` or `system`"))?;
-        let to = form.get("to").filter(|to| is_page(&address, to));
+        let to = form.get("to").filter(|to| is_page(address, to));
         let mut answer = see_other(to.unwrap_or(&address.path("/console")));
-        Cookies::of(&address).set_theme(answer.headers_mut(), theme);
+        let cookies = Cookies::of(address);
+        cookies.set_theme(answer.headers_mut(), theme);
+        cookies.set_word(answer.headers_mut(), "theme");
         Ok(answer)
     };
-    match chosen.await {
-        Ok(answer) => frame.finish(answer),
-        Err(error) => problem::page(&frame, &context, &error),
-    }
+    let answer = chosen.await;
+    stranger.show(answer)
 }
 
 /// Returns whether `to` is a page of the console of some tenant, or the first one.

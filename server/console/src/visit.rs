@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, Path, Request, State};
+use axum::extract::{FromRequestParts, Request, State};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
-use http::header::{ACCEPT, LOCATION};
+use http::header::ACCEPT;
 use http::request::Parts;
-use http::{HeaderMap, Method, StatusCode, Uri};
+use http::{HeaderMap, Method, Uri};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use portcullis_auth::{CheckCaller, Manager};
 use portcullis_http::error::ApiError;
@@ -26,12 +26,13 @@ use portcullis_operations::sessions::providers::{ConsoleTenant, tenant_of};
 use portcullis_operations::sessions::{SessionProof, origin};
 use portcullis_runtime::app::App;
 
-use crate::address::{Address, NO_TENANT, location};
+use crate::address::{Address, NO_TENANT, see_other};
 use crate::cookies::Cookies;
 use crate::forms;
 use crate::frame::{Frame, Signed};
 use crate::next::parameter;
 use crate::problem;
+use crate::stranger::Stranger;
 
 /// A request of somebody with a session.
 pub(crate) struct Visit {
@@ -106,74 +107,56 @@ impl Visit {
     }
 }
 
-/// Returns a 303 to `to`.
-pub(crate) fn see_other(to: &str) -> Response {
-    (StatusCode::SEE_OTHER, [(LOCATION, location(to))]).into_response()
+/// The answer of a handler.
+type Answer = BoxFuture<'static, Result<Response, ApiError>>;
+
+/// A function that answers visits. Its parameters say for whom the page is: with a [`Manager`] it is for managers alone.
+pub(crate) trait Handler<Right>: Clone + Send + Sync + 'static {
+    fn answer(&self, visit: Visit) -> Answer;
 }
 
-/// Returns the row of a page that `handler` answers. `known` are the parameters of its query.
-pub(crate) fn page<F, Fut>(path: &'static str, known: &'static [&'static str], handler: F) -> Row
+impl<F, Fut> Handler<Visit> for F
 where
     F: Fn(Visit) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
 {
+    fn answer(&self, visit: Visit) -> Answer {
+        self(visit).boxed()
+    }
+}
+
+impl<F, Fut> Handler<Manager> for F
+where
+    F: Fn(Visit, Manager) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
+{
+    fn answer(&self, visit: Visit) -> Answer {
+        match visit.manager() {
+            Ok(manager) => self(visit, manager).boxed(),
+            Err(refused) => ready(Err(refused)).boxed(),
+        }
+    }
+}
+
+/// Returns the row of a page that `handler` answers. `known` are the parameters of its query.
+pub(crate) fn page<R>(
+    path: &'static str,
+    known: &'static [&'static str],
+    handler: impl Handler<R>,
+) -> Row {
     Row::page(path, Some(Class::Management), handled(known, handler))
 }
 
 /// Returns the row of a form that `handler` answers.
-pub(crate) fn form<F, Fut>(path: &'static str, handler: F) -> Row
-where
-    F: Fn(Visit) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
-{
+pub(crate) fn form<R>(path: &'static str, handler: impl Handler<R>) -> Row {
     Row::form(path, Some(Class::Management), handled(&[], handler))
 }
 
-/// Returns the row of a page for managers alone, that `handler` answers. `known` are the parameters of its query.
-pub(crate) fn managed_page<F, Fut>(
-    path: &'static str,
-    known: &'static [&'static str],
-    handler: F,
-) -> Row
-where
-    F: Fn(Visit, Manager) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
-{
-    page(path, known, for_managers(handler))
-}
-
-/// Returns the row of a form for managers alone, that `handler` answers.
-pub(crate) fn managed_form<F, Fut>(path: &'static str, handler: F) -> Row
-where
-    F: Fn(Visit, Manager) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
-{
-    form(path, for_managers(handler))
-}
-
-/// Returns a handler that refuses whoever is not a manager.
-fn for_managers<F, Fut>(
-    handler: F,
-) -> impl Fn(Visit) -> BoxFuture<'static, Result<Response, ApiError>> + Clone + Send + Sync + 'static
-where
-    F: Fn(Visit, Manager) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
-{
-    move |visit| match visit.manager() {
-        Ok(manager) => handler(visit, manager).boxed(),
-        Err(refused) => ready(Err(refused)).boxed(),
-    }
-}
-
 /// Returns a function of axum that makes the visit, and shows what fails in the frame.
-fn handled<F, Fut>(
+fn handled<R>(
     known: &'static [&'static str],
-    handler: F,
-) -> impl Fn(State<App>, Request) -> BoxFuture<'static, Response> + Clone + Send + Sync + 'static
-where
-    F: Fn(Visit) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Response, ApiError>> + Send + 'static,
-{
+    handler: impl Handler<R>,
+) -> impl Fn(State<App>, Request) -> BoxFuture<'static, Response> + Clone + Send + Sync + 'static {
     move |State(app): State<App>, request: Request| -> BoxFuture<'static, Response> {
         let handler = handler.clone();
         Box::pin(async move {
@@ -182,7 +165,7 @@ where
                 Err(answer) => return *answer,
             };
             let (frame, context) = (visit.frame.clone(), visit.context.clone());
-            match handler(visit).await {
+            match handler.answer(visit).await {
                 Ok(answer) => frame.finish(answer),
                 Err(error) => problem::page(&frame, &context, &error),
             }
@@ -193,13 +176,10 @@ where
 /// Makes the visit of a request. The error is the answer: a way to sign in, or a page that says what is wrong.
 async fn arrive(app: App, request: Request, known: &[&str]) -> Result<Visit, Box<Response>> {
     let (mut parts, body) = request.into_parts();
-    let address = Address::of(&app);
-    let context = RequestContext::find(&parts.extensions).cloned();
-    let context = context.map_err(|error| Box::new(error.into_response()))?;
-    let path = Path::<HashMap<String, String>>::from_request_parts(&mut parts, &()).await;
-    let path = path.map(|Path(path)| path).unwrap_or_default();
-    let stranger = Frame::stranger(&app, &address, &parts.headers);
-    let show = |error: &ApiError| Box::new(problem::page(&stranger, &context, error));
+    let stranger = Stranger::from_request_parts(&mut parts, &app).await;
+    let Stranger { address, context, path, frame, headers, uri, .. } =
+        stranger.map_err(|error| Box::new(error.into_response()))?;
+    let show = |error: &ApiError| Box::new(problem::page(&frame, &context, error));
     let name = path.get("t").map(String::as_str).unwrap_or_default();
     if name == NO_TENANT {
         return Err(show(&ApiError::not_found("page")));
@@ -207,7 +187,7 @@ async fn arrive(app: App, request: Request, known: &[&str]) -> Result<Visit, Box
     refuse_if_full(&app, &context).map_err(|error| show(&error))?;
     let tenant = tenant_of(&app, name).await.map_err(|error| show(&error.into()))?;
     let found = match &tenant {
-        Some(tenant) => session_of(&app, &address, &parts.headers, tenant).await,
+        Some(tenant) => session_of(&app, &address, &headers, tenant).await,
         None => Ok(None),
     };
     let found = found.map_err(|error| show(&error))?;
@@ -215,21 +195,20 @@ async fn arrive(app: App, request: Request, known: &[&str]) -> Result<Visit, Box
         return Err(Box::new(sign_in_first(&parts, &address, name)));
     };
     let is_manager = session.holder.must_manage(None, &app.manager_roles).is_ok();
-    let others = other_tenants(&app, &address, &parts.headers, &tenant).await;
+    let others = other_tenants(&app, &address, &headers, &tenant).await;
     let others = others.map_err(|error| show(&error))?;
     let signed = Signed::new(&app, (&tenant, others), &session, &proof, is_manager);
-    let frame = Frame::signed(&app, &address, &parts.headers, &parts.uri, signed);
+    let frame = frame.clone().signed(&uri, signed);
     let show = |error: &ApiError| Box::new(problem::page(&frame, &context, error));
     let person = (&*tenant.id, &*session.record.subject);
     let admitted = admit(&app, &context, &parts.method, person).await;
     let place = admitted.map_err(|error| show(&error))?;
     let known: Vec<String> = known.iter().map(|name| (*name).to_owned()).collect();
-    if let Some(fault) = fault_of(&parts.uri, &known) {
+    if let Some(fault) = fault_of(&uri, &known) {
         return Err(show(&ApiError::bad_request(fault)));
     }
-    let (uri, method, headers) = (parts.uri.clone(), parts.method.clone(), parts.headers.clone());
     let mut form = FormBody::default();
-    if method == Method::POST {
+    if parts.method == Method::POST {
         let read = FormBody::read(Request::from_parts(parts, body)).await;
         form = read.map_err(|error| show(&error))?;
         if !forms::is_own(&app, &address, &headers, &form, proof.hash()) {

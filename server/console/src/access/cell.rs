@@ -7,8 +7,9 @@ use portcullis_http::error::ApiError;
 use portcullis_operations::matrices::MatrixAnswerCell;
 use serde_json::{Map, Value, json};
 
-use super::decide;
+use super::{ROUTE, decide};
 use crate::ask;
+use crate::decision::copies::AsApi;
 use crate::decision::why::Why;
 use crate::next::with_query;
 use crate::outcomes::word;
@@ -37,6 +38,7 @@ struct CellPage {
     /// The explanation of a request without attributes; `None` for a relation, which no request names.
     why: Option<Why>,
     ask: String,
+    api: AsApi,
 }
 
 /// Shows why a cell has its decision.
@@ -68,6 +70,7 @@ pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, Api
         condition,
         policies,
         why,
+        api: AsApi::post(&visit.address, ROUTE, &question.matrix()),
     };
     visit.frame.show("Why", &content)
 }

@@ -1,18 +1,20 @@
 //! The permissions of a subject on registered resources.
 
-use askama::Template;
 use axum::response::Response;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use portcullis_auth::Manager;
 use portcullis_http::error::ApiError;
 use portcullis_operations::permissions::ResourcePermission;
+use serde_json::json;
 use uuid::Uuid;
 
+use super::tabs;
 use crate::csv::{CsvPage, download};
-use crate::fields::{Field, FieldRow, Kind, fields_of};
-use crate::next::with_query;
-use crate::permission_table::{PermissionTable, list};
+use crate::decision::copies::AsApi;
+use crate::fields::{FieldRow, Kind, fields_of};
+use crate::permission_table::{PermissionTable, ROUTE, list};
+use crate::question::QuestionPage;
 use crate::visit::Visit;
 
 /// The parameters of the page, and of the file.
@@ -21,26 +23,25 @@ pub(crate) const KNOWN_OF_CSV: &[&str] = &["subject"];
 const FIELDS: [FieldRow; 1] =
     [FieldRow { name: "subject", label: "Subject", hint: "ann", kind: Kind::Text }];
 
-#[derive(Template)]
-#[template(path = "access_what.html")]
-struct WhatPage {
-    fields: Vec<Field>,
-    csv: String,
-    table: Option<PermissionTable>,
-}
-
 /// Shows the permissions of a subject.
 pub(crate) async fn page(visit: Visit, _: Manager) -> Result<Response, ApiError> {
-    let fields = fields_of(&FIELDS, &visit.uri);
     let subject = visit.parameter("subject");
-    if subject.is_empty() {
-        let content = WhatPage { fields, csv: String::new(), table: None };
-        return visit.frame.show("What can somebody do?", &content);
-    }
-    let table = PermissionTable::read(&visit, Some(&subject)).await?;
-    let csv = with_query(&visit.page("access/what.csv"), &[("subject", &subject)]);
-    let title = format!("What can {subject} do?");
-    visit.frame.show(&title, &WhatPage { fields, csv, table: Some(table) })
+    let (title, body, table) = match &*subject {
+        "" => ("What can somebody do?".to_owned(), json!({}), Ok(None)),
+        subject => (
+            format!("What can {subject} do?"),
+            json!({"subject": subject}),
+            PermissionTable::read(&visit, Some(subject)).await.map(Some),
+        ),
+    };
+    let page = QuestionPage {
+        name: "Choose",
+        tabs: tabs(&visit, "access/what"),
+        fields: fields_of(&FIELDS, &visit.uri),
+        note: "",
+        api: AsApi::post(&visit.address, ROUTE, &body.to_string()),
+    };
+    page.show(&visit, &title, table)
 }
 
 /// Answers with the permissions as a file.

@@ -18,11 +18,13 @@ use portcullis_operations::search::{
 use portcullis_runtime::min_revisions::MinRevisions;
 use serde_json::{Value, json};
 
+use super::tabs;
 use crate::csv::{CsvPage, download};
 use crate::decision::copies::AsApi;
-use crate::fields::{Fault, Field, FieldRow, Kind, fields_of};
+use crate::fields::{FieldRow, Kind, fields_of};
 use crate::next::{LIMIT, at_cursor, with_query};
 use crate::outcomes::word;
+use crate::question::QuestionPage;
 use crate::rule_names::{NamedRule, RuleNames};
 use crate::visit::Visit;
 
@@ -43,20 +45,13 @@ const FIELDS: [FieldRow; 3] = [
 const ROUTE: &str = "/api/v1/search/subjects";
 
 #[derive(Template)]
-#[template(path = "access_who.html")]
-struct WhoPage {
-    fields: Vec<Field>,
-    fault: Option<Fault>,
-    found: Option<Found>,
-}
-
+#[template(path = "access_found.html")]
 struct Found {
     subjects: Vec<Subject>,
     /// The word of the decision on everybody else.
     everybody: Option<&'static str>,
     csv: String,
     next: Option<String>,
-    api: AsApi,
 }
 
 struct Subject {
@@ -69,21 +64,19 @@ struct Subject {
 
 /// Shows the subjects who can.
 pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
-    let fields = fields_of(&FIELDS, &visit.uri);
     let question = Question::of(&visit);
-    if question.resource.is_empty() {
-        let content = WhoPage { fields, fault: None, found: None };
-        return visit.frame.show("Who can do something?", &content);
-    }
-    let title = question.title();
-    match Found::read(&visit, &manager, &question).await {
-        Ok(found) => visit.frame.show(&title, &WhoPage { fields, fault: None, found: Some(found) }),
-        Err(error) => Fault::show(&visit, &title, error, |fault| WhoPage {
-            fields,
-            fault: Some(fault),
-            found: None,
-        }),
-    }
+    let (title, found) = match question.resource.is_empty() {
+        true => ("Who can do something?".to_owned(), Ok(None)),
+        false => (question.title(), Found::read(&visit, &manager, &question).await.map(Some)),
+    };
+    let page = QuestionPage {
+        name: "Choose",
+        tabs: tabs(&visit, "access/who"),
+        fields: fields_of(&FIELDS, &visit.uri),
+        note: "",
+        api: AsApi::post(&visit.address, ROUTE, &question.body()),
+    };
+    page.show(&visit, &title, found)
 }
 
 /// Answers with the subjects as a file.
@@ -211,8 +204,7 @@ impl Subject {
 impl Found {
     async fn read(visit: &Visit, manager: &Manager, question: &Question) -> Result<Self, ApiError> {
         let cursor = visit.cursor();
-        let body = question.body();
-        let page = search(visit, body.clone(), cursor).await?;
+        let page = search(visit, question.body(), cursor).await?;
         let (next, everybody) = (page.next.clone(), page.everybody);
         let members = [
             ("resource", &*question.resource),
@@ -224,7 +216,6 @@ impl Found {
             everybody: everybody.map(word),
             csv: with_query(&visit.page("access/who.csv"), &members),
             next: next.map(|cursor| at_cursor(&visit.uri, &cursor)),
-            api: AsApi::post(&visit.address, ROUTE, &body),
         })
     }
 }

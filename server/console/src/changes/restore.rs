@@ -10,14 +10,18 @@ use portcullis_model::input::DeclaredBody;
 use portcullis_model::revision::RestoreBody;
 use portcullis_operations::apply::{Replacement, replace};
 use portcullis_operations::etag::Precondition;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::piece_writer::BrokenOff;
 use serde_json::json;
 
 use super::diff::number;
+use super::flips::Flips;
 use super::table::ChangeTable;
 use super::tabs;
 use crate::decision::copies::AsApi;
 use crate::fields::Fault;
 use crate::lists::Tab;
+use crate::pages::{PageWriter, stream};
 use crate::visit::Visit;
 
 #[derive(Template)]
@@ -28,10 +32,28 @@ struct RestorePage {
     number: u64,
     /// The plan; `None` if the revision cannot be restored.
     plan: Option<Plan>,
+}
+
+/// The last part of the page.
+#[derive(Template)]
+#[template(path = "restore_form.html")]
+struct RestoreForm {
+    /// The revision of the preview; `None` if there is nothing to restore.
+    revision: Option<u64>,
     action: String,
     message: String,
     csrf: String,
     api: AsApi,
+}
+
+/// The line in place of the decisions that would flip.
+#[derive(Template)]
+#[template(
+    source = "<p class=\"soft\">Which decisions would flip is not known: {{ message }}</p>",
+    ext = "html"
+)]
+struct NotCompared {
+    message: String,
 }
 
 struct Plan {
@@ -43,7 +65,7 @@ struct Plan {
 pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
     let number = number(&visit, "n")?;
     let planned = plan(&visit, &manager, number).await;
-    show(&visit, number, planned, None, String::new())
+    show((visit, manager), number, planned, None, String::new())
 }
 
 /// Restores a revision, if the content is still the one of the preview.
@@ -58,7 +80,7 @@ pub(crate) async fn restore(visit: Visit, manager: Manager) -> Result<Response, 
         Err(error) => {
             let fault = Fault::of(&visit, error)?;
             let planned = plan(&visit, &manager, number).await;
-            show(&visit, number, planned, Some(fault), message)
+            show((visit, manager), number, planned, Some(fault), message)
         }
     }
 }
@@ -88,8 +110,9 @@ async fn carry_out(
     Ok(replace(&visit.app, manager, past, false, ready_by).await?)
 }
 
+/// Shows the plan, then the decisions that would flip, then the button.
 fn show(
-    visit: &Visit,
+    (visit, manager): (Visit, Manager),
     number: u64,
     planned: Result<Plan, ApiError>,
     fault: Option<Fault>,
@@ -99,23 +122,42 @@ fn show(
         (Ok(plan), fault) => (Some(plan), fault),
         (Err(_), Some(fault)) => (None, Some(fault)),
         (Err(error), None) if error.status() == http::StatusCode::NOT_FOUND => return Err(error),
-        (Err(error), None) => (None, Some(Fault::of(visit, error)?)),
+        (Err(error), None) => (None, Some(Fault::of(&visit, error)?)),
     };
     let status = fault.as_ref().map(|fault| fault.status);
     let route = "/api/v1/revisions/{n}/restore";
-    let content = RestorePage {
-        tabs: tabs(visit, "changes"),
-        fault,
-        number,
-        plan,
+    let changing = plan.as_ref().filter(|plan| !plan.answer.changes.is_empty());
+    let form = RestoreForm {
+        revision: changing.map(|plan| plan.answer.revision),
         action: visit.page(&format!("changes/{number}/restore/restore")),
         message,
         csrf: visit.frame.csrf().to_owned(),
         api: AsApi::post(&visit.address, route, "{}").at(&[("{n}", number)]),
     };
-    let mut answer = visit.frame.show(&format!("Restore revision {number}"), &content)?;
+    let content = RestorePage { tabs: tabs(&visit, "changes"), fault, number, plan };
+    let title = format!("Restore revision {number}");
+    let mut answer = stream(visit, &title, &content, move |visit, page| {
+        write((visit, manager), number, form, page)
+    })?;
     if let Some(status) = status {
         *answer.status_mut() = status;
     }
     Ok(answer)
+}
+
+async fn write(
+    (visit, manager): (Visit, Manager),
+    number: u64,
+    form: RestoreForm,
+    mut page: PageWriter,
+) -> Result<PageWriter, BrokenOff> {
+    if form.revision.is_some() {
+        match Flips::read(&visit, &manager, number).await {
+            Ok(flips) => page.part(&flips).await?,
+            Err(OperationError::Conflict(message)) => page.part(&NotCompared { message }).await?,
+            Err(error) => page.failed(error).await?,
+        }
+    }
+    page.part(&form).await?;
+    Ok(page)
 }

@@ -7,6 +7,10 @@ use serde_json::{Value, json};
 
 use crate::address::Address;
 
+/// The body of a check, for those who have no question yet.
+pub(crate) const EXAMPLE: &str =
+    r#"{"subject": "ann", "action": "read", "resource": "document:read"}"#;
+
 /// A call of the API that has the content of a page.
 pub(crate) struct AsApi {
     pub(crate) method: &'static str,

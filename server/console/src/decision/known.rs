@@ -12,7 +12,8 @@ use crate::address::Address;
 pub(crate) struct Known {
     known: Vec<KnownAttribute>,
     copies: [Copy; 3],
-    api: AsApi,
+    /// The call that shows a record.
+    api: Option<AsApi>,
 }
 
 struct KnownAttribute {
@@ -37,14 +38,9 @@ impl Known {
         Self::new(address, record, known)
     }
 
-    /// Returns what the rules read of a question that is not on record. `api` is the call that asks it.
-    pub(crate) fn asked(
-        address: &Address,
-        question: &Question<'_>,
-        attributes: &[Value],
-        api: AsApi,
-    ) -> Self {
-        Self { known: read(attributes), copies: question.copies(address), api }
+    /// Returns what the rules read of a question that is not on record.
+    pub(crate) fn asked(address: &Address, question: &Question<'_>, attributes: &[Value]) -> Self {
+        Self { known: read(attributes), copies: question.copies(address), api: None }
     }
 
     /// Returns what was sent.
@@ -60,7 +56,7 @@ impl Known {
         }));
         let copies = Question::of(record, &attributes_of(record)).copies(address);
         let api = AsApi::get(address, "/api/v1/decisions/{id}", "").at(&[("{id}", record.id)]);
-        Self { known, copies, api }
+        Self { known, copies, api: Some(api) }
     }
 }
 

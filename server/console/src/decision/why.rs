@@ -59,6 +59,7 @@ struct Change {
 }
 
 /// A step of the ladder, or a rule.
+#[derive(Clone)]
 struct Step {
     name: String,
     text: String,
@@ -228,14 +229,6 @@ fn change_set(set: &Value) -> Vec<Change> {
 /// Returns the steps in the order in which they decide: rules that deny, policies by priority, rules that allow, and the deny
 /// that is left.
 fn ladder(policies: &[ShownPolicy], rules: &[Step], is_default: bool) -> Vec<Step> {
-    let of_rule = |rule: &Step| Step {
-        name: rule.name.clone(),
-        text: String::new(),
-        about: rule.about.clone(),
-        outcome: rule.outcome.clone(),
-        mark: rule.mark,
-        decides: rule.decides,
-    };
     let of_policy = |policy: &ShownPolicy| Step {
         name: policy.name.clone(),
         text: String::new(),
@@ -244,8 +237,8 @@ fn ladder(policies: &[ShownPolicy], rules: &[Step], is_default: bool) -> Vec<Ste
         mark: policy.mark,
         decides: policy.decides,
     };
-    let denying = rules.iter().filter(|rule| rule.outcome == "deny").map(of_rule);
-    let allowing = rules.iter().filter(|rule| rule.outcome != "deny").map(of_rule);
+    let denying = rules.iter().filter(|rule| rule.outcome == "deny").cloned();
+    let allowing = rules.iter().filter(|rule| rule.outcome != "deny").cloned();
     let default = Step {
         name: "default deny".to_owned(),
         text: String::new(),

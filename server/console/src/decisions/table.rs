@@ -8,7 +8,7 @@ use portcullis_operations::decisions;
 use portcullis_runtime::error::OperationError;
 use uuid::Uuid;
 
-use crate::decision::copies::AsApi;
+use crate::decision::copies::{AsApi, EXAMPLE};
 use crate::decision::rule_name::rule_name;
 use crate::next::{LIMIT, at_cursor, with_query};
 use crate::outcomes::word;
@@ -70,12 +70,11 @@ impl Table {
             .or(found.rest.map(before))
             .map(|last| at_cursor(&visit.uri, &wanted.cursor(&last)));
         let address = &visit.address;
-        let body = r#"{"subject": "ann", "action": "read", "resource": "document:read"}"#;
         Ok(Self {
             rows: listed.records.into_iter().map(row).collect(),
             next,
             silent: found.silent,
-            example: AsApi::post(address, "/api/v1/check", body).curl,
+            example: AsApi::post(address, "/api/v1/check", EXAMPLE).curl,
             api: AsApi::get(address, "/api/v1/decisions", visit.uri.query().unwrap_or_default()),
         })
     }

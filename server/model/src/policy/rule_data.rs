@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Condition, Format, Json, analysis, expression};
+use portcullis_engine::{Condition, Format, Invalid, Json, Policy, analysis, expression};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -67,13 +67,17 @@ impl CompiledRuleData {
         let text = short_enough(json, at, problems)?;
         let condition = format.condition(json, at, problems)?;
         condition.check_roles(format, at, problems);
-        let text_at = match format {
-            Format::Json => None,
-            Format::Casbin => Some("/rule_data/matcher"),
-            Format::Expression => Some("/rule_data/expression"),
-        };
         let json = RuleData::from_stored(text).ok()?;
-        Some(Self::with_warnings(format, json, condition, text_at))
+        Some(Self::with_warnings(format, json, condition, text_at(format)))
+    }
+
+    /// Compiles a stored condition.
+    ///
+    /// # Errors
+    /// It does not compile any more.
+    pub fn stored(format: Format, json: &RuleData) -> Result<Self, Invalid> {
+        let condition = Policy::stored_condition(format, json.text())?;
+        Ok(Self::with_warnings(format, json.clone(), condition, text_at(format)))
     }
 
     /// Reads and compiles an expression without the object around it.
@@ -106,6 +110,15 @@ impl CompiledRuleData {
             tests.map(|(place, test)| Warning::never_decided(read.place_of(place), test));
         read.warnings = warnings.collect();
         read
+    }
+}
+
+/// Returns the place in the policy of a condition that is a text.
+fn text_at(format: Format) -> Option<&'static str> {
+    match format {
+        Format::Json => None,
+        Format::Casbin => Some("/rule_data/matcher"),
+        Format::Expression => Some("/rule_data/expression"),
     }
 }
 

@@ -1,12 +1,15 @@
 //! The use cases of named conditions (`docs/semantics.md`, section 4.11).
 
+use std::collections::BTreeMap;
+
 use portcullis_auth::Manager;
-use portcullis_engine::Invalid;
+use portcullis_engine::{Condition, Invalid, Policy};
 use portcullis_model::named_condition::{ConditionRecord, NewCondition, exceeded_limit};
-use portcullis_model::page::Listed;
+use portcullis_model::page::{Listed, Page};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{Tx, conditions};
+use portcullis_storage::{Tx, conditions, policies};
+use uuid::Uuid;
 
 use super::types::{Breaking, ProposedChange};
 use crate::changes::gated_writes::GatedWrite;
@@ -14,6 +17,10 @@ use crate::changes::ownership::ChangeTerms;
 use crate::changes::written::{Stored, Written};
 
 const NOT_FOUND: OperationError = OperationError::NotFound("condition");
+
+/// The policies of a page in which users of conditions are looked for, and the most pages: all policies of most tenants.
+const USERS_IN_PAGE: i64 = 1_000;
+const MAX_PAGES_OF_USERS: usize = 10;
 
 /// Stores the condition that `read` compiles, in place of the one with its name.
 ///
@@ -100,6 +107,47 @@ pub async fn get(
     name: &str,
 ) -> Result<ConditionRecord, OperationError> {
     app.read(caller.tenant(), async |tx| conditions::find(tx, name).await?.ok_or(NOT_FOUND)).await
+}
+
+/// The policies that use named conditions.
+#[derive(Debug, Default)]
+pub struct ConditionUses {
+    /// The ids and names of the policies by the name of the condition, in order of creation.
+    pub policies: BTreeMap<String, Vec<(Uuid, String)>>,
+    /// Whether all policies of the tenant were looked through.
+    pub complete: bool,
+}
+
+/// Returns the policies of the caller's tenant whose conditions use named ones.
+///
+/// # Errors
+/// Too many policies of the tenant are compiled, or the store failed.
+pub async fn uses(app: &App, caller: &Manager) -> Result<ConditionUses, OperationError> {
+    let (mut users, mut complete) = (Vec::new(), false);
+    let mut page = Page { limit: USERS_IN_PAGE, ..Page::FIRST };
+    let mut tx = app.store.begin_read(caller.tenant()).await?;
+    for _ in 0..MAX_PAGES_OF_USERS {
+        let Listed { records, more } = policies::list(&mut tx, None, None, None, page).await?;
+        page.after = records.last().map_or(page.after, |last| last.id);
+        users.extend(records.into_iter().filter(|it| conditions::may_name(it.rule_data.text())));
+        complete = !more;
+        if complete {
+            break;
+        }
+    }
+    tx.end().await?;
+    let read = move || {
+        let mut policies = BTreeMap::<String, Vec<(Uuid, String)>>::new();
+        for user in users {
+            let condition = Policy::stored_condition(user.format, user.rule_data.text());
+            for name in condition.iter().flat_map(Condition::names) {
+                policies.entry(name.to_owned()).or_default().push((user.id, user.name.clone()));
+            }
+        }
+        policies
+    };
+    let policies = app.compilations.run(caller.tenant(), read).await?;
+    Ok(ConditionUses { policies, complete })
 }
 
 /// Deletes a condition, and returns the tenant's revision.

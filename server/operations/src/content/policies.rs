@@ -5,10 +5,11 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Condition, Effect, Policy, ReadableAttributes};
 use portcullis_model::Authorship;
 use portcullis_model::page::{Listed, Page};
-use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
+use portcullis_model::policy::{CompiledRuleData, NewPolicy, PolicyRecord, PolicyUpdate};
+use portcullis_model::warning::Warning;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{Tx, policies};
+use portcullis_storage::{Tx, policies, resources};
 use uuid::Uuid;
 
 use super::types;
@@ -77,6 +78,44 @@ pub async fn list(
 /// Returns a policy of the caller's tenant.
 pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<PolicyRecord, OperationError> {
     app.read(caller.tenant(), async |tx| policies::find(tx, id).await?.ok_or(NOT_FOUND)).await
+}
+
+/// A policy with the doubts about it, and the registered resources that it is about.
+#[derive(Debug)]
+pub struct PolicyReport {
+    pub record: PolicyRecord,
+    /// The warnings that a write of the policy would have now.
+    pub warnings: Vec<Warning>,
+    /// The reason why the condition does not compile any more.
+    pub fault: Option<String>,
+    /// The first names of the registered resources that the pattern matches.
+    pub covers: Listed<String>,
+}
+
+/// Returns a policy of the caller's tenant with what there is to say about it.
+///
+/// # Errors
+/// The tenant has no such policy, too many of its policies are compiled, or the store failed.
+pub async fn report(
+    app: &App,
+    caller: &Manager,
+    id: Uuid,
+    most: u32,
+) -> Result<PolicyReport, OperationError> {
+    let record = get(app, caller, id).await?;
+    let (format, rule_data) = (record.format, record.rule_data.clone());
+    let compile = move || CompiledRuleData::stored(format, &rule_data);
+    let (compiled, fault) = match app.compilations.run(caller.tenant(), compile).await? {
+        Ok(compiled) => (Some(compiled), None),
+        Err(fault) => (None, Some(fault.to_string())),
+    };
+    let mut tx = app.store.begin_read(caller.tenant()).await?;
+    let warnings = warnings::for_policy(&mut tx, &record.resource, compiled.as_ref()).await?;
+    let mut names = resources::matching(&mut tx, &record.resource, most + 1).await?;
+    tx.end().await?;
+    let more = names.len() > most as usize;
+    names.truncate(most as usize);
+    Ok(PolicyReport { record, warnings, fault, covers: Listed { records: names, more } })
 }
 
 /// Updates a policy of the caller's tenant. An update that changes nothing keeps record and revision as they are.

@@ -46,6 +46,32 @@ pub async fn start(
     Ok(started)
 }
 
+/// A replay that somebody watches. It ends, and is forgotten, when it is dropped.
+#[derive(Debug)]
+pub struct WatchedReplay {
+    pub id: Uuid,
+    pub progress: watch::Receiver<ReplayProgress>,
+    app: App,
+    tenant: String,
+}
+
+impl WatchedReplay {
+    /// Watches the replay that [`start`] began for `caller`.
+    pub fn new(
+        app: &App,
+        caller: &Manager,
+        (id, progress): (Uuid, watch::Receiver<ReplayProgress>),
+    ) -> Self {
+        Self { id, progress, app: app.clone(), tenant: caller.tenant().to_owned() }
+    }
+}
+
+impl Drop for WatchedReplay {
+    fn drop(&mut self) {
+        self.app.replays.remove(&self.tenant, self.id);
+    }
+}
+
 /// Returns the progress of a replay of the caller's tenant.
 ///
 /// # Errors

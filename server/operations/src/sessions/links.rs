@@ -1,16 +1,24 @@
 //! Links that sign somebody in once, without an identity provider (`docs/semantics.md`, section 19.4).
 
+use std::collections::BTreeMap;
+
+use portcullis_engine::rbac::WILDCARD;
 use portcullis_model::audit::Origin;
 use portcullis_model::ids::Ids;
+use portcullis_model::page::Page;
+use portcullis_model::rule_filter::RuleFilter;
 use portcullis_model::session::{SessionLink, hash_of, new_value};
 use portcullis_model::{Authorship, Timestamp};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{Store, Tx, session_links};
+use portcullis_storage::{Store, Tx, rules, session_links};
 
 use super::beginning::{Begin, SignedIn, begin};
+use super::providers::named;
 use super::sealed::{SealedSession, StoredIdentity};
 
+/// Most rules that are looked at for the domain of a person.
+const MAX_RULES: i64 = 1_000;
 /// The lifetime of a link, in milliseconds.
 const LIFETIME_MILLIS: i64 = 10 * 60 * 1_000;
 
@@ -51,6 +59,26 @@ pub async fn find(app: &App, secret: &str) -> Result<Option<SessionLink>, Operat
     Ok(app.store.read_all(find).await?)
 }
 
+/// Returns the domain that a token of `tenant` has, as far as its rules tell: where a domain is no tenant, the one that most
+/// of the first rules name, else the name of the tenant.
+async fn domain_of(app: &App, tenant: &str) -> Result<String, OperationError> {
+    if app.mode.has_a_tenant_per_domain() {
+        return Ok(tenant.to_owned());
+    }
+    let page = Page { limit: MAX_RULES, ..Page::FIRST };
+    let list = async |tx: &mut Tx| rules::list(tx, &RuleFilter::default(), page).await;
+    let mut counts = BTreeMap::<String, usize>::new();
+    for rule in app.read(tenant, list).await?.records {
+        if rule.tuple.dom != WILDCARD {
+            *counts.entry(rule.tuple.dom).or_default() += 1;
+        }
+    }
+    match counts.into_iter().max_by_key(|(_, count)| *count) {
+        Some((domain, _)) => Ok(domain),
+        None => Ok(named(app, tenant).await?.name),
+    }
+}
+
 /// Takes the link with this secret, and begins its session; `None` if it is taken already. `by` is the request, whose actor
 /// becomes the person of the link.
 ///
@@ -60,6 +88,7 @@ pub async fn take(app: &App, secret: &str, by: Origin) -> Result<Option<SignedIn
     let Some(link) = find(app, secret).await? else { return Ok(None) };
     let now: Timestamp = app.clock.now().into();
     app.must_serve(&link.tenant_id)?;
+    let domain = domain_of(app, &link.tenant_id).await?;
     let mut tx = app.store.write(&link.tenant_id, now.millis()).await?;
     tx.attribute_to(&Origin { actor: link.subject.clone(), ..by }, now);
     if !session_links::take(&mut tx, &hash_of(secret)).await? {
@@ -69,7 +98,7 @@ pub async fn take(app: &App, secret: &str, by: Origin) -> Result<Option<SignedIn
     let identity = StoredIdentity {
         tenant: link.tenant_id.clone(),
         subject: link.subject.clone(),
-        domain: link.tenant_id.clone(),
+        domain,
         roles: link.roles.clone(),
         administers: Vec::new(),
         claims: "{}".to_owned(),

@@ -85,6 +85,27 @@ pub async fn names(tx: &mut Tx, limit: u32) -> Result<Vec<String>, StoreError> {
     Ok(rows.into_iter().map(|(name,)| name).collect())
 }
 
+/// Lists the first `limit` names of the tenant's resources that `pattern` matches, in their order.
+pub async fn matching(
+    tx: &mut Tx,
+    pattern: &ResourcePattern,
+    limit: u32,
+) -> Result<Vec<String>, StoreError> {
+    const STEM: &str =
+        "SELECT name FROM resources WHERE tenant_id = $1 AND stem = $2 ORDER BY name LIMIT $3";
+    match pattern {
+        ResourcePattern::Any => names(tx, limit).await,
+        ResourcePattern::Name(stem) => {
+            let rows = fetch_all!(tx, (String,), STEM, &tx.tenant, stem, i64::from(limit))?;
+            Ok(rows.into_iter().map(|(name,)| name).collect())
+        }
+        ResourcePattern::Exact(name) => {
+            let is_there = matches(tx, pattern).await?;
+            Ok(is_there.then(|| name.to_string()).into_iter().collect())
+        }
+    }
+}
+
 /// Returns whether the tenant has a resource whose name ends with `verb`.
 pub async fn have_verb(tx: &mut Tx, verb: &str) -> Result<bool, StoreError> {
     const SQL: &str = "SELECT verb FROM resources WHERE tenant_id = $1 AND verb = $2 LIMIT 1";

@@ -5,7 +5,7 @@ use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
-use crate::content::resources::{delete, find, have_verb, matches, names, upsert};
+use crate::content::resources::{delete, find, have_verb, matches, matching, names, upsert};
 use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
 
@@ -55,6 +55,9 @@ async fn patterns_and_verbs_are_compared_with_the_names_of_the_tenant(database: 
     ] {
         let parsed = ResourcePattern::parse(pattern).expect("a pattern");
         assert_eq!(matches(&mut tx, &parsed).await.expect("works"), expected, "{pattern}");
+        let found = matching(&mut tx, &parsed, 9).await.expect("works");
+        assert_eq!(!found.is_empty(), expected, "{pattern}: {found:?}");
+        assert!(found.iter().all(|name| parsed.matches(name)), "{pattern}: {found:?}");
     }
     for (verb, expected) in
         [("read", true), ("write", true), ("export", false), ("space:read", false), ("", false)]
