@@ -49,7 +49,8 @@ fn a_browser_walks_from_a_denial_to_its_cause_and_back() {
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures").join(console.name());
     let mut node = Command::new("node");
     node.arg(folder.join("walk.mjs")).arg(house.to_string()).arg(pictures);
-    let done = finish(node.env("CHROMIUM", chromium).current_dir(folder));
+    node.env("CHROMIUM", chromium).current_dir(folder);
+    let done = finish(node);
     say(&done.out);
     assert_eq!(done.code, Some(0), "{}\n{}", done.out, done.err);
 }
