@@ -6,11 +6,14 @@ pub(crate) mod browser;
 mod changes;
 mod decisions;
 mod defences;
+mod desk;
 mod links;
 mod pages;
 mod policies;
 mod providers;
 mod sign_in;
+mod strangers;
+mod tabs;
 mod tokens;
 mod walk;
 

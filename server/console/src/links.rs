@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::extract::{Path, Request, State};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::StatusCode;
 use portcullis_http::error::ApiError;
 use portcullis_http::form_body::FormBody;
@@ -50,9 +50,9 @@ pub(crate) async fn show(
     Path(secret): Path<String>,
     request: Request,
 ) -> Response {
-    let stranger = match Stranger::of(app, &request) {
+    let stranger = match Stranger::of(app, &request).await {
         Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
+        Err(answer) => return *answer,
     };
     let shown = async {
         must_be_safe(&stranger)?;
@@ -74,9 +74,9 @@ pub(crate) async fn take(
     Path(secret): Path<String>,
     request: Request,
 ) -> Response {
-    let stranger = match Stranger::of(app, &request) {
+    let stranger = match Stranger::of(app, &request).await {
         Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
+        Err(answer) => return *answer,
     };
     let Stranger { app, address, context, headers, .. } = &stranger;
     let taken = async {

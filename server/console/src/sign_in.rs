@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use axum::extract::{Path, Request, State};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::StatusCode;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use portcullis_auth::sign_in::{Attempt, Callback, SignInError, attempt_of};
@@ -146,9 +146,9 @@ fn setting_for(why: &str, is_saas: bool) -> &'static str {
 
 /// Asks for the tenant, or leads to the one provider.
 pub(crate) async fn start(State(app): State<App>, request: Request) -> Response {
-    let stranger = match Stranger::of(app, &request) {
+    let stranger = match Stranger::of(app, &request).await {
         Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
+        Err(answer) => return *answer,
     };
     stranger.show(start_page(&stranger))
 }
@@ -173,9 +173,9 @@ fn start_page(stranger: &Stranger) -> Result<Response, ApiError> {
 
 /// Begins a sign-in whose token names the tenant.
 pub(crate) async fn begin_at_only(State(app): State<App>, request: Request) -> Response {
-    let stranger = match Stranger::of(app, &request) {
+    let stranger = match Stranger::of(app, &request).await {
         Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
+        Err(answer) => return *answer,
     };
     let begun = async {
         stranger.must_know(&[])?;
@@ -192,9 +192,9 @@ pub(crate) async fn show(
     Path(name): Path<String>,
     request: Request,
 ) -> Response {
-    let stranger = match Stranger::of(app, &request) {
+    let stranger = match Stranger::of(app, &request).await {
         Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
+        Err(answer) => return *answer,
     };
     let shown = async {
         stranger.must_know(&["to"])?;
@@ -238,9 +238,9 @@ pub(crate) async fn begin(
     Path(path): Path<HashMap<String, String>>,
     request: Request,
 ) -> Response {
-    let stranger = match Stranger::of(app, &request) {
+    let stranger = match Stranger::of(app, &request).await {
         Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
+        Err(answer) => return *answer,
     };
     let begun = async {
         stranger.must_know(&["to"])?;
@@ -261,9 +261,9 @@ pub(crate) async fn begin(
 
 /// Ends a sign-in: the browser comes back from the provider.
 pub(crate) async fn callback(State(app): State<App>, request: Request) -> Response {
-    let stranger = match Stranger::of(app, &request) {
+    let stranger = match Stranger::of(app, &request).await {
         Ok(stranger) => stranger,
-        Err(error) => return error.into_response(),
+        Err(answer) => return *answer,
     };
     let [code, state, iss, error] =
         ["code", "state", "iss", "error"].map(|name| stranger.parameter(name));

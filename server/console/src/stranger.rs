@@ -1,11 +1,13 @@
 //! A request of somebody who is not signed in.
 
 use axum::extract::Request;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, Uri};
 use portcullis_http::error::ApiError;
 use portcullis_http::query::fault_of;
 use portcullis_http::request_context::RequestContext;
+use portcullis_http::session_caller::admit_stranger;
+use portcullis_limits::RequestPlace;
 use portcullis_runtime::app::App;
 
 use crate::address::Address;
@@ -21,15 +23,25 @@ pub(crate) struct Stranger {
     pub(crate) context: RequestContext,
     pub(crate) headers: HeaderMap,
     uri: Uri,
+    _place: RequestPlace,
 }
 
 impl Stranger {
-    pub(crate) fn of(app: App, request: &Request) -> Result<Self, ApiError> {
+    /// Returns the request as soon as it has a place. The error is the answer.
+    pub(crate) fn of(
+        app: App,
+        request: &Request,
+    ) -> impl Future<Output = Result<Self, Box<Response>>> + Send + use<> {
         let address = Address::of(&app);
-        let headers = request.headers().clone();
-        let frame = Frame::stranger(&app, &address, &headers);
-        let context = RequestContext::find(request.extensions())?.clone();
-        Ok(Self { app, address, frame, context, headers, uri: request.uri().clone() })
+        let (headers, uri) = (request.headers().clone(), request.uri().clone());
+        let context = RequestContext::find(request.extensions()).cloned();
+        async move {
+            let context = context.map_err(|error| Box::new(error.into_response()))?;
+            let frame = Frame::stranger(&app, &address, &headers);
+            let place = admit_stranger(&app, &context).await;
+            let place = place.map_err(|error| Box::new(problem::page(&frame, &context, &error)))?;
+            Ok(Self { app, address, frame, context, headers, uri, _place: place })
+        }
     }
 
     pub(crate) fn show(&self, answer: Result<Response, ApiError>) -> Response {
