@@ -2,15 +2,22 @@
 
 mod access;
 mod ask;
+mod attacks;
 pub(crate) mod browser;
+mod carried;
 mod changes;
 mod decisions;
 mod defences;
+mod desk;
 mod links;
 mod pages;
 mod policies;
 mod providers;
+mod scripts;
 mod sign_in;
+mod strangers;
+mod streams;
+mod tabs;
 mod tokens;
 mod walk;
 

@@ -8,6 +8,15 @@ use crate::support::{Operator, Request, eventually};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
+/// The headers of every answer but a file.
+pub(super) const HEADERS: [(&str, &str); 5] = [
+    ("content-security-policy", POLICY),
+    ("cache-control", "no-store"),
+    ("referrer-policy", "same-origin"),
+    ("x-content-type-options", "nosniff"),
+    ("cross-origin-opener-policy", "same-origin"),
+];
+
 #[test]
 fn every_page_has_the_headers() {
     let console = Console::start();
@@ -22,13 +31,7 @@ fn every_page_has_the_headers() {
         ("decisions?nothing=1", 400),
     ] {
         let reply = browser.get(&console.page(page)).is(status);
-        for (name, value) in [
-            ("content-security-policy", POLICY),
-            ("cache-control", "no-store"),
-            ("referrer-policy", "same-origin"),
-            ("x-content-type-options", "nosniff"),
-            ("cross-origin-opener-policy", "same-origin"),
-        ] {
+        for (name, value) in HEADERS {
             assert_eq!(reply.header(name), Some(value), "{page}: {name}");
         }
         assert!(!reply.text.contains("style=") && !reply.text.contains("<script>"), "{page}");

@@ -1,17 +1,19 @@
 //! The wall between tenants and people, for each page: every row of the console, with every kind of visitor.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
 
 use serde_json::{Value, json};
 
 use super::Console;
-use super::browser::{Browser, form, location};
+use super::browser::{Browser, csrf, form, location};
+use super::defences::HEADERS;
 use crate::support::tenant::always;
-use crate::support::{NO_ID, Request};
+use crate::support::{NO_ID, Reply, Request};
 
 /// The visitors for whom a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
+pub(super) enum Access {
     /// Everybody. What such a page refuses has tests of its own.
     Open,
     /// Whoever is signed in.
@@ -21,7 +23,7 @@ enum Access {
 }
 
 /// Each row of the console, its visitors, and the status of a good request.
-const PAGES: [(&str, Access, u16); 42] = [
+pub(super) const PAGES: [(&str, Access, u16); 42] = [
     ("GET /console", Access::Open, 200),
     ("GET /console/-/sign-in", Access::Open, 404),
     ("GET /console/-/callback", Access::Open, 400),
@@ -67,7 +69,7 @@ const PAGES: [(&str, Access, u16); 42] = [
 ];
 
 /// The records of a tenant that paths name.
-struct Records {
+pub(super) struct Records {
     decision: String,
     policy: String,
     proposal: String,
@@ -75,7 +77,7 @@ struct Records {
 
 impl Records {
     #[track_caller]
-    fn of(console: &Console) -> Self {
+    pub(super) fn of(console: &Console) -> Self {
         let tenant = &console.tenant;
         let check = json!({"subject": "ines", "resource": "chart:read", "action": "read"});
         let decision = console.recorded(&check);
@@ -91,7 +93,7 @@ impl Records {
     }
 
     /// The record of the kind that a route names.
-    fn id(&self, route: &str) -> &str {
+    pub(super) fn id(&self, route: &str) -> &str {
         match route {
             route if route.contains("/policies/") => &self.policy,
             route if route.contains("/proposals/") => &self.proposal,
@@ -101,7 +103,7 @@ impl Records {
 }
 
 /// The request of a row in the tenant of `console`, about the record `id`.
-fn request(route: &str, console: &Console, id: &str) -> Request {
+pub(super) fn request(route: &str, console: &Console, id: &str) -> Request {
     let route = route.replace("{t}", &console.name()).replace("{id}", id);
     let route = ["{n}", "{a}", "{b}"].iter().fold(route, |route, name| route.replace(name, "1"));
     let route = ["{secret}", "{name}", "{provider}"]
@@ -110,6 +112,57 @@ fn request(route: &str, console: &Console, id: &str) -> Request {
     match route.strip_prefix("POST ") {
         Some(path) => form(path, &[]),
         None => Request::new(route),
+    }
+}
+
+/// The request of a row as a page of `browser` sends it: a form has its token.
+#[track_caller]
+fn signed(browser: &mut Browser, route: &str, console: &Console, id: &str) -> Request {
+    let plain = request(route, console, id);
+    if route.starts_with("GET") {
+        return plain;
+    }
+    let page = browser.get(&console.page("sessions")).is(200);
+    let token = csrf(&page);
+    plain.untyped_body(format!("csrf={token}")).header("sec-fetch-site", "same-origin")
+}
+
+/// Whether an answer says that no other page frames it, and that no script of another place runs in it.
+#[track_caller]
+fn has_headers(route: &str, reply: &Reply) {
+    for (name, value) in HEADERS {
+        assert_eq!(reply.header(name), Some(value), "{route}: {}: {name}", reply.status);
+    }
+}
+
+#[test]
+fn every_answer_but_a_file_has_the_headers() {
+    let console = Console::start();
+    let records = Records::of(&console);
+    for (route, access, _) in PAGES {
+        if route.contains("/assets/") {
+            continue;
+        }
+        let mut stranger = Browser::new(console.server.address);
+        has_headers(route, &stranger.send(request(route, &console, records.id(route))));
+        if access == Access::Open || route.contains("{secret}") {
+            continue;
+        }
+        let mut browser = console.signed_in("ines", &["admin"]);
+        let asked = signed(&mut browser.clone(), route, &console, NO_ID);
+        if route.ends_with("/live") {
+            let (name, value) = browser.session().expect("a session");
+            let asked = asked.header("cookie", &format!("{name}={value}"));
+            let mut head = String::new();
+            let lines = BufReader::new(asked.open(console.server.address)).lines();
+            let lines = lines.map_while(Result::ok).take_while(|line| !line.is_empty());
+            lines.for_each(|line| head += &format!("{line}\r\n"));
+            has_headers(route, &Reply::read(route, &format!("{head}\r\n")));
+        } else {
+            has_headers(route, &browser.send(asked));
+            let accept = request(route, &console, NO_ID).header("accept", "application/json");
+            has_headers(route, &stranger.send(accept));
+        }
     }
 }
 
@@ -165,11 +218,11 @@ fn each_page_is_for_those_who_are_signed_in_to_its_tenant() {
         }
         if access == Access::Manager {
             let mut member = console.signed_in("bob", &["auditor"]);
-            member.send(request(route, &console, own)).is(403);
+            member.send(signed(&mut member.clone(), route, &console, own)).is(403);
         }
-        if route.contains("{id}") && route.starts_with("GET") {
+        if route.contains("{id}") {
             for unknown in [foreign, NO_ID, "no-id"] {
-                mine.send(request(route, &console, unknown)).is(404);
+                mine.send(signed(&mut mine.clone(), route, &console, unknown)).is(404);
             }
         }
     }

@@ -2,137 +2,13 @@
 
 use std::thread;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::browser::{Browser, form, location};
+use super::browser::form;
+use super::desk::{Desk, with};
 use crate::setup;
 use crate::support::keys::Key;
-use crate::support::{Operator, Provider, Reply, Server, Settings, eventually};
-
-/// The client of the console.
-const CLIENT: &str = "console";
-/// The event of a logout token.
-const LOGOUT: &str = "http://schemas.openid.net/event/backchannel-logout";
-
-/// A server whose people sign in at a provider that answers as the test says.
-struct Desk {
-    provider: Provider,
-    settings: Settings,
-    server: Server,
-}
-
-/// A sign-in that has begun.
-struct Begun {
-    browser: Browser,
-    state: String,
-    nonce: String,
-}
-
-impl Desk {
-    /// A desk where `identity` says which token has the claims.
-    #[track_caller]
-    fn open(identity: &str) -> Self {
-        let provider = Provider::new(vec![Key::p256("one")]);
-        let settings = Settings::new(&provider);
-        let settings = match setup::is_saas() {
-            true => settings,
-            false => settings
-                .set("CONSOLE_CLIENT_ID", CLIENT)
-                .set("CONSOLE_CLIENT_SECRET", "s3cret")
-                .set("CONSOLE_IDENTITY", identity),
-        };
-        let server = settings.start();
-        if setup::is_saas() {
-            let id = Operator::new(&server).tenant("the-desk");
-            let sign_in =
-                json!({"client_id": CLIENT, "client_secret": "s3cret", "identity": identity});
-            let body = json!({
-                "issuer_url": provider.issuer(), "jwks_uri": provider.jwks_uri(), "sign_in": sign_in,
-            });
-            Operator::new(&server).register(&id, &body).is(201);
-        }
-        Self { provider, settings, server }
-    }
-
-    fn page(&self, page: &str) -> String {
-        format!("/console/{}/{page}", if setup::is_saas() { "the-desk" } else { "desk" })
-    }
-
-    /// Begins a sign-in.
-    #[track_caller]
-    fn begin(&self) -> Begun {
-        let mut browser = Browser::new(self.server.address);
-        let page = browser.get(&self.page("sign-in")).is(200);
-        let link = page.text.split("class=\"button\" href=\"").nth(1).expect("a link");
-        let link = link.split('"').next().expect("an address");
-        let path = link.strip_prefix("https://authz.example").expect("an absolute link");
-        let url = location(&browser.get(path).is(303));
-        let (_, query) = url.split_once('?').expect("a query");
-        let sent = |name: &str| {
-            let mut pairs = url::form_urlencoded::parse(query.as_bytes());
-            let found = pairs.find(|(own, _)| own == name);
-            found.expect("a parameter").1.into_owned()
-        };
-        Begun { state: sent("state"), nonce: sent("nonce"), browser }
-    }
-
-    /// The claims of an access token of `subject`.
-    fn access(&self, subject: &str) -> Value {
-        self.provider.claims("desk", subject, &["admin"])
-    }
-
-    /// The claims of an ID token of `subject`.
-    fn id(&self, subject: &str, nonce: &str) -> Value {
-        let mut claims = self.access(subject);
-        claims["aud"] = json!([CLIENT]);
-        claims["nonce"] = json!(nonce);
-        claims["sid"] = json!(format!("session of {subject}"));
-        claims
-    }
-
-    /// Brings the browser back, and returns the answer.
-    fn back(&self, begun: &mut Begun) -> Reply {
-        let query = url::form_urlencoded::Serializer::new(String::new())
-            .append_pair("code", "c")
-            .append_pair("state", &begun.state)
-            .append_pair("iss", &self.provider.issuer())
-            .finish();
-        begun.browser.get(&format!("/console/-/callback?{query}"))
-    }
-
-    /// Signs `subject` in by good tokens, with what `change` makes of the answer of the token endpoint.
-    #[track_caller]
-    fn sign_in(&self, subject: &str, change: impl FnOnce(&mut Value)) -> Browser {
-        let mut begun = self.begin();
-        let mut tokens = json!({
-            "access_token": self.provider.token(&self.access(subject)),
-            "id_token": self.provider.token(&self.id(subject, &begun.nonce)),
-        });
-        change(&mut tokens);
-        self.provider.serve_tokens(Some(tokens));
-        self.back(&mut begun).is(303);
-        begun.browser.get(&self.page("me")).is(200);
-        begun.browser
-    }
-
-    fn log_out(&self, claims: &Value) -> Reply {
-        let token = self.provider.token(claims);
-        form("/console/-/back-channel-logout", &[("logout_token", &token)])
-            .send(self.server.address)
-    }
-}
-
-/// `claims` with these members, of which null removes one.
-fn with(mut claims: Value, changes: &Value) -> Value {
-    for (name, value) in changes.as_object().into_iter().flatten() {
-        let members = claims.as_object_mut().expect("an object");
-        match value {
-            Value::Null => drop(members.remove(name)),
-            value => drop(members.insert(name.clone(), value.clone())),
-        }
-    }
-    claims
-}
+use crate::support::{Reply, eventually};
 
 #[test]
 fn an_id_token_that_does_not_fit_signs_nobody_in() {
@@ -298,11 +174,7 @@ fn a_refresh_that_brings_somebody_else_ends_the_session() {
 #[test]
 fn a_logout_token_ends_the_sessions_of_its_login() {
     let desk = Desk::open("access_token");
-    let now = crate::support::provider::now();
-    let claims = json!({
-        "iss": desk.provider.issuer(), "aud": CLIENT, "iat": now, "exp": now + 60, "jti": "one",
-        "sub": "ann", "events": {LOGOUT: {}},
-    });
+    let claims = desk.logout("ann");
     let mut ann = desk.sign_in("ann", |_| {});
     let mut bob = desk.sign_in("bob", |_| {});
     for (changes, attack) in [

@@ -106,6 +106,13 @@ impl Request {
         drop(self.open(to));
     }
 
+    /// Sends its header alone, and returns the connection.
+    pub(crate) fn open_without_body(&self, to: SocketAddr) -> TcpStream {
+        let mut connection = connect(to);
+        connection.write_all(self.head(to, self.body.len()).as_bytes()).expect("it is sent");
+        connection
+    }
+
     /// Sends it, and returns the connection on which the answer will come.
     pub(crate) fn open(&self, to: SocketAddr) -> TcpStream {
         let mut bytes = self.head(to, self.body.len()).into_bytes();

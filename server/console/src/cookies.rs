@@ -37,18 +37,27 @@ impl Cookies {
         find(headers, &self.name(&name_hash(tenant)))
     }
 
+    /// Returns the values of all cookies of sessions; `None` without one.
+    pub(crate) fn of_sessions(self, headers: &HeaderMap) -> Option<String> {
+        let values: Vec<&str> = self.sessions(headers).map(|(_, value)| value).collect();
+        (!values.is_empty()).then(|| values.join(" "))
+    }
+
     /// Returns the values of sessions of other tenants than the one with this id.
     pub(crate) fn other_sessions<'h>(self, headers: &'h HeaderMap, tenant: &str) -> Vec<&'h str> {
-        let (prefix, own) = (self.name(""), name_hash(tenant));
-        let is_other = |name: &str| {
-            name.strip_prefix(&prefix).is_some_and(|hash| {
-                hash != own
-                    && hash.len() == own.len()
-                    && hash.bytes().all(|b| b.is_ascii_hexdigit())
-            })
-        };
-        let others = pairs(headers).filter(|(name, _)| is_other(name));
+        let own = self.name(&name_hash(tenant));
+        let others = self.sessions(headers).filter(|(name, _)| *name != own);
         others.map(|(_, value)| value).take(MAX_OTHERS).collect()
+    }
+
+    /// Returns the names and values of the cookies of sessions.
+    fn sessions(self, headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
+        let (prefix, digits) = (self.name(""), name_hash("").len());
+        pairs(headers).filter(move |(name, _)| {
+            name.strip_prefix(&prefix).is_some_and(|hash| {
+                hash.len() == digits && hash.bytes().all(|b| b.is_ascii_hexdigit())
+            })
+        })
     }
 
     /// Returns the sealed attempt with this state.

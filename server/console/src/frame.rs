@@ -40,19 +40,14 @@ pub(crate) struct Signed {
 impl Signed {
     pub(crate) fn new(
         app: &App,
-        (tenant, others): (&ConsoleTenant, Vec<ConsoleTenant>),
+        tenant: &ConsoleTenant,
         session: &Session,
         proof: &SessionProof,
         is_manager: bool,
     ) -> Self {
-        let address = Address::of(app);
-        let linked = |other: ConsoleTenant| {
-            let folder = address.folder(&other.name);
-            (other.name, folder)
-        };
         Self {
-            folder: address.folder(&tenant.name),
-            others: others.into_iter().map(linked).collect(),
+            folder: Address::of(app).folder(&tenant.name),
+            others: Vec::new(),
             subject: session.record.subject.clone(),
             roles: session.holder.identity.roles.join(", "),
             csrf: forms::token(app, proof.hash()),
@@ -154,6 +149,16 @@ impl Frame {
         let path = self.address.path(uri.path());
         let page = path.strip_prefix(&signed.folder).unwrap_or_default().to_owned();
         Self { here, page, signed: Some(signed), ..self }
+    }
+
+    /// Returns the frame with links to the tenants `others`, in which the browser has a session, too.
+    pub(crate) fn beside(self, others: Vec<ConsoleTenant>) -> Self {
+        let linked = |other: ConsoleTenant| {
+            let folder = self.address.folder(&other.name);
+            (other.name, folder)
+        };
+        let others = others.into_iter().map(linked).collect();
+        Self { signed: self.signed.map(|signed| Signed { others, ..signed }), ..self }
     }
 
     /// Returns the token of the forms of the person; empty without a session.

@@ -28,6 +28,7 @@ mod policies;
 mod policy;
 mod problem;
 mod proposals;
+mod proved;
 mod question;
 mod routes;
 mod rule_names;

@@ -6,6 +6,7 @@ use http::StatusCode;
 use http::header::LOCATION;
 use portcullis_http::error::ApiError;
 use portcullis_http::row::Row;
+use portcullis_limits::Class;
 use portcullis_runtime::app::App;
 
 use crate::address::{Address, NO_TENANT, location, see_other};
@@ -13,12 +14,15 @@ use crate::assets;
 use crate::decisions::KNOWN as OF_DECISIONS;
 use crate::visit::{Visit, form, page};
 use crate::{
-    access, ask, changes, decision, decisions, links, lists, me, policies, policy, proposals,
-    sessions, sign_in, sign_out, theme,
+    access, ask, changes, decision, decisions, headers, links, lists, me, policies, policy,
+    proposals, sessions, sign_in, sign_out, theme,
 };
 
 /// The parameter of a list without a filter.
 const OF_LIST: &[&str] = &["cursor"];
+
+/// The class of what somebody without a session asks for. It runs to its end, whatever the browser does.
+const OF_STRANGERS: Option<Class> = Some(Class::Management);
 
 /// Returns the rows of the console of `app`; none if it is off.
 pub fn rows(app: &App) -> Vec<Row> {
@@ -28,18 +32,18 @@ pub fn rows(app: &App) -> Vec<Row> {
 /// Returns every row of the console.
 pub fn all() -> Vec<Row> {
     vec![
-        Row::page("/console", None, sign_in::start),
-        Row::page("/console/-/sign-in", None, sign_in::begin_at_only),
-        Row::page("/console/-/callback", None, sign_in::callback),
-        Row::page("/console/-/link/{secret}", None, links::show),
-        Row::form("/console/-/link/{secret}", None, links::take),
-        Row::form("/console/-/back-channel-logout", None, sign_out::by_provider),
-        Row::form("/console/-/theme", None, theme::choose),
+        Row::page("/console", OF_STRANGERS, sign_in::start),
+        Row::page("/console/-/sign-in", OF_STRANGERS, sign_in::begin_at_only),
+        Row::page("/console/-/callback", OF_STRANGERS, sign_in::callback),
+        Row::page("/console/-/link/{secret}", OF_STRANGERS, links::show),
+        Row::form("/console/-/link/{secret}", OF_STRANGERS, links::take),
+        Row::form("/console/-/back-channel-logout", OF_STRANGERS, sign_out::by_provider),
+        Row::form("/console/-/theme", OF_STRANGERS, theme::choose),
         Row::page("/console/-/assets/{name}", None, assets::serve),
         Row::page("/console/{t}", None, to_folder),
         page("/console/{t}/", &[], first),
-        Row::page("/console/{t}/sign-in", None, sign_in::show),
-        Row::page("/console/{t}/sign-in/{provider}", None, sign_in::begin),
+        Row::page("/console/{t}/sign-in", OF_STRANGERS, sign_in::show),
+        Row::page("/console/{t}/sign-in/{provider}", OF_STRANGERS, sign_in::begin),
         form("/console/{t}/sign-out", sign_out::by_person),
         page("/console/{t}/decisions", OF_DECISIONS, decisions::page),
         page("/console/{t}/decisions/live", OF_DECISIONS, decisions::follow),
@@ -79,7 +83,10 @@ async fn to_folder(State(app): State<App>, Path(name): Path<String>) -> Response
         return ApiError::not_found("page").into_response();
     }
     let folder = Address::of(&app).folder(&name);
-    (StatusCode::PERMANENT_REDIRECT, [(LOCATION, location(&folder))]).into_response()
+    let mut answer =
+        (StatusCode::PERMANENT_REDIRECT, [(LOCATION, location(&folder))]).into_response();
+    headers::add(&mut answer);
+    answer
 }
 
 /// Leads to the first page of the person.

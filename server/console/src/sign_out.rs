@@ -4,17 +4,19 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
-use http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
+use http::header::{HeaderName, HeaderValue};
 use portcullis_auth::AuthError;
 use portcullis_http::error::ApiError;
 use portcullis_http::form_body::FormBody;
 use portcullis_http::request_context::RequestContext;
-use portcullis_http::session_caller::failed;
+use portcullis_http::session_caller::{admit_stranger, failed};
+use portcullis_limits::RefusedCredential;
 use portcullis_operations::sessions::live::{Ending, end, end_session_url};
 use portcullis_operations::sessions::logins::log_out;
 use portcullis_runtime::app::App;
 
 use crate::cookies::Cookies;
+use crate::headers;
 use crate::visit::Visit;
 
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
@@ -39,9 +41,9 @@ pub(crate) async fn by_person(visit: Visit) -> Result<Response, ApiError> {
     let frame = visit.frame.signed_out();
     let again = visit.page("sign-in");
     let mut answer = frame.show("Signed out", &SignedOut { provider, again })?;
-    let headers = answer.headers_mut();
-    Cookies::of(&visit.address).clear_session(headers, &visit.tenant.id);
-    headers.insert(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""));
+    let sent = answer.headers_mut();
+    Cookies::of(&visit.address).clear_session(sent, &visit.tenant.id);
+    sent.insert(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""));
     Ok(answer)
 }
 
@@ -52,6 +54,7 @@ pub(crate) async fn by_provider(State(app): State<App>, request: Request) -> Res
         Err(error) => return error.into_response(),
     };
     let ended = async {
+        let _place = admit_stranger(&app, &context).await?;
         let form = FormBody::read(request).await?;
         let token = form.get("logout_token");
         let missing = || ApiError::bad_request("the form has no `logout_token`");
@@ -59,7 +62,7 @@ pub(crate) async fn by_provider(State(app): State<App>, request: Request) -> Res
         ended.map_err(|error| match &error {
             AuthError::TokenRefused(why) => {
                 let bad = ApiError::bad_request(why.clone());
-                match failed(&app, &context, error) {
+                match failed(&app, &context, RefusedCredential::Token, error) {
                     limited @ ApiError::RateLimited(_) => limited,
                     _ => bad,
                 }
@@ -67,9 +70,10 @@ pub(crate) async fn by_provider(State(app): State<App>, request: Request) -> Res
             _ => error.into(),
         })
     };
-    let no_store = [(CACHE_CONTROL, HeaderValue::from_static("no-store"))];
-    match ended.await {
-        Ok(()) => (StatusCode::OK, no_store).into_response(),
-        Err(error) => (no_store, error).into_response(),
-    }
+    let mut answer = match ended.await {
+        Ok(()) => StatusCode::OK.into_response(),
+        Err(error) => error.into_response(),
+    };
+    headers::add(&mut answer);
+    answer
 }

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use axum::extract::{FromRequestParts, Path};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use http::request::Parts;
 use http::{HeaderMap, Uri};
 use portcullis_http::error::ApiError;
 use portcullis_http::query::fault_of;
 use portcullis_http::request_context::RequestContext;
+use portcullis_http::session_caller::admit_stranger;
+use portcullis_limits::RequestPlace;
 use portcullis_runtime::app::App;
 
 use crate::address::{Address, NO_TENANT};
@@ -25,12 +27,29 @@ pub(crate) struct Stranger {
     pub(crate) headers: HeaderMap,
     pub(crate) uri: Uri,
     pub(crate) path: HashMap<String, String>,
+    /// The place of a request for a page of strangers.
+    _place: Option<RequestPlace>,
 }
 
 impl FromRequestParts<App> for Stranger {
-    type Rejection = ApiError;
+    type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let stranger = Self::without_place(parts, app).await;
+        let stranger = stranger.map_err(IntoResponse::into_response)?;
+        match admit_stranger(app, &stranger.context).await {
+            Ok(place) => Ok(Self { _place: Some(place), ..stranger }),
+            Err(error) => Err(problem::page(&stranger.frame, &stranger.context, &error)),
+        }
+    }
+}
+
+impl Stranger {
+    /// Reads a request that has no place yet.
+    ///
+    /// # Errors
+    /// It came by no listener.
+    pub(crate) async fn without_place(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let address = Address::of(app);
         let context = RequestContext::find(&parts.extensions)?.clone();
         let path = Path::<HashMap<String, String>>::from_request_parts(parts, &()).await;
@@ -41,11 +60,9 @@ impl FromRequestParts<App> for Stranger {
             None => frame,
         };
         let (headers, uri) = (parts.headers.clone(), parts.uri.clone());
-        Ok(Self { app: app.clone(), address, frame, context, headers, uri, path })
+        Ok(Self { app: app.clone(), address, frame, context, headers, uri, path, _place: None })
     }
-}
 
-impl Stranger {
     /// Returns what the path has as `name`.
     pub(crate) fn segment(&self, name: &str) -> &str {
         self.path.get(name).map(String::as_str).unwrap_or_default()

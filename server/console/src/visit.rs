@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 use http::header::ACCEPT;
 use http::request::Parts;
-use http::{HeaderMap, Method, Uri};
+use http::{Method, Uri};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use portcullis_auth::{CheckCaller, Manager};
 use portcullis_http::error::ApiError;
@@ -18,21 +18,21 @@ use portcullis_http::live_credential::LiveCredential;
 use portcullis_http::query::fault_of;
 use portcullis_http::request_context::RequestContext;
 use portcullis_http::row::Row;
-use portcullis_http::session_caller::{admit, refuse_if_full, sent_with};
+use portcullis_http::session_caller::{admit, sent_with};
 use portcullis_limits::{Class, RequestPlace};
 use portcullis_model::audit::Origin;
-use portcullis_operations::sessions::live::{Session, find, tenants_of};
-use portcullis_operations::sessions::providers::{ConsoleTenant, tenant_of};
+use portcullis_operations::sessions::live::Session;
+use portcullis_operations::sessions::providers::ConsoleTenant;
 use portcullis_operations::sessions::{SessionProof, origin};
 use portcullis_runtime::app::App;
 
 use crate::address::{Address, NO_TENANT, see_other};
 use crate::cookies::Cookies;
-use crate::forms;
 use crate::frame::{Frame, Signed};
 use crate::next::parameter;
-use crate::problem;
+use crate::proved::{Proved, other_tenants, proved};
 use crate::stranger::Stranger;
+use crate::{forms, headers, problem};
 
 /// A request of somebody with a session.
 pub(crate) struct Visit {
@@ -162,7 +162,10 @@ fn handled<R>(
         Box::pin(async move {
             let visit = match arrive(app, request, known).await {
                 Ok(visit) => visit,
-                Err(answer) => return *answer,
+                Err(mut answer) => {
+                    headers::add(&mut answer);
+                    return *answer;
+                }
             };
             let (frame, context) = (visit.frame.clone(), visit.context.clone());
             match handler.answer(visit).await {
@@ -176,7 +179,7 @@ fn handled<R>(
 /// Makes the visit of a request. The error is the answer: a way to sign in, or a page that says what is wrong.
 async fn arrive(app: App, request: Request, known: &[&str]) -> Result<Visit, Box<Response>> {
     let (mut parts, body) = request.into_parts();
-    let stranger = Stranger::from_request_parts(&mut parts, &app).await;
+    let stranger = Stranger::without_place(&mut parts, &app).await;
     let Stranger { address, context, path, frame, headers, uri, .. } =
         stranger.map_err(|error| Box::new(error.into_response()))?;
     let show = |error: &ApiError| Box::new(problem::page(&frame, &context, error));
@@ -184,25 +187,22 @@ async fn arrive(app: App, request: Request, known: &[&str]) -> Result<Visit, Box
     if name == NO_TENANT {
         return Err(show(&ApiError::not_found("page")));
     }
-    refuse_if_full(&app, &context).map_err(|error| show(&error))?;
-    let tenant = tenant_of(&app, name).await.map_err(|error| show(&error.into()))?;
-    let found = match &tenant {
-        Some(tenant) => session_of(&app, &address, &headers, tenant).await,
-        None => Ok(None),
-    };
+    let found = proved(&app, &context, &headers, name).await;
     let found = found.map_err(|error| show(&error))?;
-    let (Some(tenant), Some((proof, session))) = (tenant, found) else {
+    let Some(Proved { tenant, proof, session }) = found else {
         return Err(Box::new(sign_in_first(&parts, &address, name)));
     };
     let is_manager = session.holder.must_manage(None, &app.manager_roles).is_ok();
-    let others = other_tenants(&app, &address, &headers, &tenant).await;
-    let others = others.map_err(|error| show(&error))?;
-    let signed = Signed::new(&app, (&tenant, others), &session, &proof, is_manager);
+    let signed = Signed::new(&app, &tenant, &session, &proof, is_manager);
     let frame = frame.clone().signed(&uri, signed);
     let show = |error: &ApiError| Box::new(problem::page(&frame, &context, error));
     let person = (&*tenant.id, &*session.record.subject);
     let admitted = admit(&app, &context, &parts.method, person).await;
     let place = admitted.map_err(|error| show(&error))?;
+    let others = other_tenants(&app, &address, &headers, &tenant).await;
+    let others = others.map_err(|error| show(&error))?;
+    let frame = frame.beside(others);
+    let show = |error: &ApiError| Box::new(problem::page(&frame, &context, error));
     let known: Vec<String> = known.iter().map(|name| (*name).to_owned()).collect();
     if let Some(fault) = fault_of(&uri, &known) {
         return Err(show(&ApiError::bad_request(fault)));
@@ -230,33 +230,6 @@ async fn arrive(app: App, request: Request, known: &[&str]) -> Result<Visit, Box
         context,
         _place: place,
     })
-}
-
-/// Returns the session that the browser has for `tenant`.
-async fn session_of(
-    app: &App,
-    address: &Address,
-    headers: &HeaderMap,
-    tenant: &ConsoleTenant,
-) -> Result<Option<(SessionProof, Session)>, ApiError> {
-    let Some(value) = Cookies::of(address).session(headers, &tenant.id) else { return Ok(None) };
-    let proof = SessionProof::new(&tenant.id, value);
-    let session = find(app, &proof).await?;
-    Ok(session.map(|session| (proof, session)))
-}
-
-/// Returns the other tenants in which the browser has a session.
-async fn other_tenants(
-    app: &App,
-    address: &Address,
-    headers: &HeaderMap,
-    tenant: &ConsoleTenant,
-) -> Result<Vec<ConsoleTenant>, ApiError> {
-    let values = Cookies::of(address).other_sessions(headers, &tenant.id);
-    if values.is_empty() {
-        return Ok(Vec::new());
-    }
-    Ok(tenants_of(app, &values).await?)
 }
 
 /// Answers a request without a session: a page leads to the sign-in, and comes back from there.

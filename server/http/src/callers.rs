@@ -382,7 +382,7 @@ async fn verified_key(
         caller_is_known();
         return Ok(verified);
     }
-    let lookup = limits::key_lookup(app, request, key, now)?;
+    let lookup = limits::lookup(app, request, (RefusedCredential::ServiceKey, key), now)?;
     let verified = verification("service key", key_holders::verify(app, &presented, now)).await;
     drop(lookup);
     let verified = verified.map_err(refuse)?;

@@ -41,19 +41,18 @@ pub(crate) fn refuse_if_full(app: &App, request: &RequestContext) -> Result<(), 
     Ok(())
 }
 
-/// Returns the permission to look a service key up.
+/// Returns the permission to look up a credential of `kind`, which is `text`.
 ///
 /// # Errors
 /// The address has too many failed authentications and too many lookups.
-pub(crate) fn key_lookup(
+pub(crate) fn lookup(
     app: &App,
     request: &RequestContext,
-    key: &str,
+    (kind, text): (RefusedCredential, &str),
     now: DateTime<Utc>,
 ) -> Result<Option<KeyLookup>, ApiError> {
     let Some(address) = request.address else { return Ok(None) };
-    let lookup = app.limits.failures.lookup(address, key, Moment::from_time(now));
-    let kind = RefusedCredential::ServiceKey;
+    let lookup = app.limits.failures.lookup(address, text, Moment::from_time(now));
     lookup.map(Some).map_err(|refusal| beyond_failures(app, request, kind, address, refusal))
 }
 
@@ -108,6 +107,17 @@ pub(crate) async fn admit(
     let now = Moment::from_time(app.clock.now());
     count(app, request, (tenant, actor), now)?;
     find_place(app, request.class(), tenant, now).await
+}
+
+/// Returns the place of a request that no caller sends. All of them have the share of one tenant.
+///
+/// # Errors
+/// The request finds no place in time.
+pub(crate) async fn admit_stranger(
+    app: &App,
+    request: &RequestContext,
+) -> Result<RequestPlace, ApiError> {
+    find_place(app, request.class(), "", Moment::from_time(app.clock.now())).await
 }
 
 /// Returns the place of a request of the operator, whose rate is not limited.

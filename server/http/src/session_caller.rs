@@ -2,7 +2,7 @@
 
 use http::Method;
 use portcullis_auth::AuthError;
-use portcullis_limits::{RefusedCredential, RequestPlace, Spent};
+use portcullis_limits::{KeyLookup, RefusedCredential, RequestPlace, Spent};
 use portcullis_model::audit::Origin;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
@@ -17,6 +17,26 @@ use crate::{limits, recipient};
 /// Too many wait.
 pub fn refuse_if_full(app: &App, request: &RequestContext) -> Result<(), ApiError> {
     limits::refuse_if_full(app, request)
+}
+
+/// Returns the place of a request of somebody without a session, which must live as long as the request.
+///
+/// # Errors
+/// It finds no place in time.
+pub async fn admit_stranger(app: &App, request: &RequestContext) -> Result<RequestPlace, ApiError> {
+    limits::admit_stranger(app, request).await
+}
+
+/// Returns the permission to look up the session that the cookies `cookies` may have.
+///
+/// # Errors
+/// The address has too many failed authentications and too many lookups.
+pub fn lookup(
+    app: &App,
+    request: &RequestContext,
+    cookies: &str,
+) -> Result<Option<KeyLookup>, ApiError> {
+    limits::lookup(app, request, (RefusedCredential::Session, cookies), app.clock.now())
 }
 
 /// Counts a request of a person for the rates, and returns its place, which must live as long as the request. A request with
@@ -38,9 +58,14 @@ pub async fn admit(
     Ok(place)
 }
 
-/// Counts a token that proved nobody for the limit of failed authentications, and returns the answer.
-pub fn failed(app: &App, request: &RequestContext, error: AuthError) -> ApiError {
-    limits::failed(app, request, RefusedCredential::Token, app.clock.now(), error)
+/// Counts a credential of `kind` that proved nobody for the limit of failed authentications, and returns the answer.
+pub fn failed(
+    app: &App,
+    request: &RequestContext,
+    kind: RefusedCredential,
+    error: AuthError,
+) -> ApiError {
+    limits::failed(app, request, kind, app.clock.now(), error)
 }
 
 /// Returns `origin` with the request that it sent.

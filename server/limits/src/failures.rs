@@ -2,8 +2,8 @@
 //!
 //! A credential that proves a caller is never refused for the failures of others. So a request beyond the limit is still
 //! verified, and its answer differs only if it fails. That costs little for an admin key, which is compared, and for a
-//! token, whose signature takes about as long as the request itself. A service key is looked up in the store. Beyond the
-//! limit, an address may have a few lookups at a time, unless the key was good before.
+//! token, whose signature takes about as long as the request itself. A service key or a session is looked up in the store.
+//! Beyond the limit, an address may have a few lookups at a time, unless the credential was good before.
 
 use std::net::IpAddr;
 use std::sync::Arc;

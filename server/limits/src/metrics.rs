@@ -40,6 +40,7 @@ pub enum RefusedCredential {
     Token,
     ServiceKey,
     AdminKey,
+    Session,
 }
 
 /// The name and the value of the only label of a series.

@@ -2,3 +2,6 @@
 
 pub mod session_links;
 pub mod sessions;
+
+#[cfg(test)]
+mod tests;

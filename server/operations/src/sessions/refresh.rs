@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use portcullis_auth::sign_in::{Login, SignInError};
+use portcullis_fairness::run_to_end;
 use portcullis_model::Timestamp;
 use portcullis_model::session::SessionRecord;
 use portcullis_runtime::app::App;
@@ -44,7 +45,10 @@ pub(super) async fn fresh(
             sessions::begin_refresh(tx, record.id, now, until).await
         });
         if take.await? {
-            return renew(app, &record, sealed, &refresh).await;
+            let app = app.clone();
+            // The provider takes the old token once, so that the new one is stored whoever waits for it.
+            let renewal = async move { renew(&app, &record, sealed, &refresh).await };
+            return run_to_end(renewal).await?;
         }
         if !has_ended {
             return Ok(Some((record, sealed)));
