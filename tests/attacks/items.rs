@@ -38,7 +38,7 @@ pub(crate) fn many_items() -> Vec<Figure> {
     for (what, when) in
         [("CPU of a check with 900 tests", equal), ("CPU of a check with 100 patterns", patterns)]
     {
-        let id = tenant.policy("items", "doc:read", "allow", 1, &json!({"expression": when}));
+        let id = tenant.policy_when("items", "doc:read", "allow", &when);
         tenant.decide("ann", "doc:read", "read");
         let before = cpu(&server);
         tenant.check(&body).is(200);

@@ -42,8 +42,7 @@ pub(crate) fn walks() -> Vec<Figure> {
         let tests: Vec<String> = (first..first + WALKS)
             .map(|number| format!(r#"relation["folder:f{number}#viewer"] == true"#))
             .collect();
-        let condition = json!({"expression": tests.join(" || ")});
-        noisy.policy(&format!("walks {policy}"), "folder:read", "allow", 1, &condition);
+        noisy.policy_when(&format!("walks {policy}"), "folder:read", "allow", &tests.join(" || "));
     }
     let token = noisy.token("eve", &["reader"]);
     let body = json!({"subject": "eve", "resource": "folder:read", "action": "read"});

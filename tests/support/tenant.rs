@@ -121,6 +121,22 @@ impl<'p> Tenant<'p> {
         self.manage("POST /api/v1/resources/policies", &rule).is(201).id()
     }
 
+    /// Creates an ABAC policy of the priority 1 with an expression, and gives its id.
+    #[track_caller]
+    pub(crate) fn policy_when(
+        &self,
+        name: &str,
+        resource: &str,
+        effect: &str,
+        when: &str,
+    ) -> String {
+        let policy = json!({
+            "name": name, "resource": resource, "effect": effect, "priority": 1,
+            "format": "expression", "rule_data": {"expression": when},
+        });
+        self.manage("POST /api/v1/abac/policies", &policy).is(201).id()
+    }
+
     /// Creates an ABAC policy whose name is `name`, and gives its id.
     #[track_caller]
     pub(crate) fn policy(
