@@ -18,7 +18,7 @@ const MAX_IN_CELL: usize = 160;
 pub(crate) struct ShownCondition(Vec<ShownPiece>);
 
 struct ShownPiece {
-    /// Its class; empty for one without a colour.
+    /// The class that colours it; empty for none.
     class: &'static str,
     text: String,
     /// The address of the named condition.

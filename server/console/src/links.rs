@@ -66,6 +66,7 @@ pub(crate) async fn take(stranger: Stranger, request: Request) -> Response {
     let Stranger { app, address, context, headers, .. } = &stranger;
     let secret = stranger.segment("secret");
     let taken = async {
+        stranger.must_know(&[])?;
         must_be_safe(&stranger)?;
         let form = FormBody::read(request).await?;
         if !forms::is_own(app, address, headers, &form, &hash_of(secret)) {

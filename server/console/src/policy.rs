@@ -3,10 +3,11 @@
 use askama::Template;
 use axum::response::Response;
 use portcullis_auth::Manager;
-use portcullis_engine::Policy;
+use portcullis_engine::ResourcePattern;
 use portcullis_http::error::ApiError;
 use portcullis_http::path::RecordId;
 use portcullis_model::decision::DecisionSelection;
+use portcullis_model::policy::PolicyRecord;
 use portcullis_model::revision::RecordRevision;
 use portcullis_operations::policies::{self, PolicyReport};
 use portcullis_operations::revisions;
@@ -19,7 +20,6 @@ use crate::decisions::figure::Figure;
 use crate::decisions::table::NoRecord;
 use crate::lists::{Tab, tabs};
 use crate::next::with_query;
-use crate::outcomes::word;
 use crate::pages::{PageWriter, stream};
 use crate::times::ShownTime;
 use crate::visit::Visit;
@@ -33,15 +33,8 @@ const COVERED: u32 = 20;
 #[template(path = "policy.html")]
 struct Summary {
     tabs: Vec<Tab>,
-    description: Option<String>,
-    effect: &'static str,
-    word: &'static str,
-    resource: String,
+    policy: PolicyRecord,
     who: String,
-    priority: i32,
-    is_enabled: bool,
-    owner: Option<String>,
-    created_by: String,
     created: ShownTime,
     condition: ShownCondition,
     /// The doubts of the service about it.
@@ -66,37 +59,28 @@ struct Change {
 pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
     let id = RecordId::from_text(visit.segment("id")).known("policy")?;
     let report = policies::report(&visit.app, &manager, id, COVERED).await?;
-    let PolicyReport { record: policy, warnings, fault, covers } = report;
+    let PolicyReport { record: policy, condition, warnings, covers } = report;
     let history = revisions::for_policy(&visit.app, &manager, id, u64::MAX, CHANGES).await?;
-    let effect: &'static str = policy.effect.into_str();
-    let resource = policy.resource.to_string();
-    let condition = Policy::stored_condition(policy.format, policy.rule_data.text());
     let who = |resource: &str| with_query(&visit.page("access/who"), &[("resource", resource)]);
+    let fault = condition.as_ref().err();
     let broken = fault.map(|fault| format!("the condition does not compile any more: {fault}"));
     let doubts = broken.into_iter().chain(warnings.into_iter().map(|warning| warning.message));
     let summary = Summary {
         tabs: tabs(&visit, "policies"),
-        description: policy.description,
-        effect,
-        word: word(effect),
-        who: who(&resource),
-        resource,
-        priority: policy.priority,
-        is_enabled: policy.enabled,
-        owner: policy.managed_by,
-        created_by: policy.created_by,
+        who: who(&policy.resource.to_string()),
         created: ShownTime::of(policy.created_at),
-        condition: ShownCondition::of(&visit, condition, policy.rule_data.text()),
         doubts: doubts.collect(),
+        condition: ShownCondition::of(&visit, condition, policy.rule_data.text()),
         covers: covers.records.into_iter().map(|name| (who(&name), name)).collect(),
         covers_more: covers.more,
         history: history.records.into_iter().map(|one| change(&visit, one)).collect(),
         has_more: history.more,
         api: AsApi::get(&visit.address, "/api/v1/abac/policies/{id}", "").at(&[("{id}", id)]),
+        policy,
     };
     let selection =
         DecisionSelection { rule: Some(id.to_string()), ..DecisionSelection::default() };
-    stream(visit, &policy.name, &summary, move |visit, page| write(visit, selection, page))
+    stream(visit, &summary.policy.name, &summary, move |visit, page| write(visit, selection, page))
 }
 
 fn change(visit: &Visit, one: RecordRevision) -> Change {

@@ -2,7 +2,7 @@
 
 use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Condition, Effect, Policy, ReadableAttributes};
+use portcullis_engine::{Condition, Effect, Invalid, Policy, ReadableAttributes};
 use portcullis_model::Authorship;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{CompiledRuleData, NewPolicy, PolicyRecord, PolicyUpdate};
@@ -84,10 +84,10 @@ pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<PolicyRecord, 
 #[derive(Debug)]
 pub struct PolicyReport {
     pub record: PolicyRecord,
+    /// The condition; the error says why it does not compile any more.
+    pub condition: Result<Condition, Invalid>,
     /// The warnings that a write of the policy would have now.
     pub warnings: Vec<Warning>,
-    /// The reason why the condition does not compile any more.
-    pub fault: Option<String>,
     /// The first names of the registered resources that the pattern matches.
     pub covers: Listed<String>,
 }
@@ -105,17 +105,15 @@ pub async fn report(
     let record = get(app, caller, id).await?;
     let (format, rule_data) = (record.format, record.rule_data.clone());
     let compile = move || CompiledRuleData::stored(format, &rule_data);
-    let (compiled, fault) = match app.compilations.run(caller.tenant(), compile).await? {
-        Ok(compiled) => (Some(compiled), None),
-        Err(fault) => (None, Some(fault.to_string())),
-    };
+    let compiled = app.compilations.run(caller.tenant(), compile).await?;
     let mut tx = app.store.begin_read(caller.tenant()).await?;
-    let warnings = warnings::for_policy(&mut tx, &record.resource, compiled.as_ref()).await?;
+    let warnings = warnings::for_policy(&mut tx, &record.resource, compiled.as_ref().ok()).await?;
     let mut names = resources::matching(&mut tx, &record.resource, most + 1).await?;
     tx.end().await?;
     let more = names.len() > most as usize;
     names.truncate(most as usize);
-    Ok(PolicyReport { record, warnings, fault, covers: Listed { records: names, more } })
+    let condition = compiled.map(|compiled| compiled.condition);
+    Ok(PolicyReport { record, condition, warnings, covers: Listed { records: names, more } })
 }
 
 /// Updates a policy of the caller's tenant. An update that changes nothing keeps record and revision as they are.
