@@ -148,16 +148,19 @@ pub async fn end_logins(
     })
 }
 
-/// Takes the refresh of the tokens of a session until `until`. False if another process has it at `now`.
+/// Takes the refresh of the tokens of `session`, as it was read, until `until`. False if another process has it at `now`, or has
+/// refreshed them since.
 pub async fn begin_refresh(
     tx: &mut Tx,
-    id: Uuid,
+    session: &SessionRecord,
     now: Timestamp,
     until: Timestamp,
 ) -> Result<bool, StoreError> {
-    const SQL: &str = "UPDATE console_sessions SET refreshing_until = $4 \
-        WHERE tenant_id = $1 AND id = $2 AND (refreshing_until IS NULL OR refreshing_until <= $3)";
-    Ok(execute!(tx, SQL, &tx.tenant, id, now.millis(), until.millis())? > 0)
+    const SQL: &str = "UPDATE console_sessions SET refreshing_until = $5 \
+        WHERE tenant_id = $1 AND id = $2 AND tokens = $3 \
+        AND (refreshing_until IS NULL OR refreshing_until <= $4)";
+    let SessionRecord { id, tokens, .. } = session;
+    Ok(execute!(tx, SQL, &tx.tenant, *id, tokens, now.millis(), until.millis())? > 0)
 }
 
 /// Stores the refreshed tokens of a session, and ends the refresh. False if the session has ended meanwhile.
