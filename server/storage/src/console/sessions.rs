@@ -126,8 +126,8 @@ pub async fn delete_all(tx: &mut Tx, subject: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Deletes the sessions of a login at the provider `issuer`: of its session `login_session`, or of all of `login_subject`.
-/// For a transaction that sees every tenant. Returns their number.
+/// Deletes the sessions of a login at the provider `issuer`: of its session `login_session`, or of all of `login_subject`. With
+/// both these are the sessions of `login_subject` that belong to `login_session`, or whose ID token named none. For a transaction that sees every tenant. Returns their number.
 pub async fn end_logins(
     tx: &mut Tx,
     issuer: &str,
@@ -137,7 +137,7 @@ pub async fn end_logins(
     const BY_SESSION: &str =
         "DELETE FROM console_sessions WHERE issuer = $1 AND login_session = $2";
     const BY_BOTH: &str = "DELETE FROM console_sessions \
-        WHERE issuer = $1 AND login_session = $2 AND login_subject = $3";
+        WHERE issuer = $1 AND login_subject = $3 AND (login_session = $2 OR login_session IS NULL)";
     const BY_SUBJECT: &str =
         "DELETE FROM console_sessions WHERE issuer = $1 AND login_subject = $2";
     Ok(match (login_session, login_subject) {
