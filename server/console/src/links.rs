@@ -55,6 +55,7 @@ pub(crate) async fn show(
         Err(answer) => return *answer,
     };
     let shown = async {
+        stranger.must_know(&[])?;
         must_be_safe(&stranger)?;
         let Some(link) = links::find(&stranger.app, &secret).await? else {
             return Ok(used_up(&stranger));
@@ -93,6 +94,7 @@ pub(crate) async fn take(
         let mut answer = see_other(&address.folder(&tenant.name));
         let cookies = Cookies::of(address);
         cookies.set_session(answer.headers_mut(), &tenant.id, &signed_in.value);
+        cookies.set_word(answer.headers_mut(), "signed-in");
         Ok(answer)
     };
     let answer = taken.await;
