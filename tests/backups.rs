@@ -6,7 +6,9 @@ use std::fs;
 
 use portcullis_test_postgres::Cluster;
 
+use crate::everywhere::console::browser::{Browser, location};
 use crate::support::process::repository;
+use crate::support::server::PUBLIC_URL;
 use crate::support::{Provider, Settings, Tenant};
 
 /// Returns the commands of the document, in order.
@@ -30,14 +32,21 @@ fn a_dump_of_the_documented_role_has_everything() {
     let Some(cluster) = Cluster::own() else { return };
     let database = cluster.database();
     let (name, settings) = (database.name().to_owned(), Settings::new(Provider::shared()));
-    let server = settings.on_database(database).start();
+    let settings = settings.on_database(database);
+    let server = settings.start();
     let tenant = Tenant::with_provider(&server, Provider::shared(), "kept");
     let rule = tenant.rule("alice", "doc:read", "read", "allow");
+    let printed = settings.run(&["console", "link", "--tenant", &tenant.id, "--as", "ines"]);
+    let link = printed.out.trim().trim_start_matches(PUBLIC_URL);
+    let mut browser = Browser::new(server.address);
+    let page = browser.get(link).is(200);
+    let me = format!("{}me", location(&browser.post(link, &page, &[]).is(303)));
     run(&cluster, &name, &commands()).expect("the commands of the document work");
 
     let restored = cluster.existing(&format!("{name}_restored"));
     let second = Settings::new(Provider::shared()).on_database(restored).start();
     tenant.at(&second).decide("alice", "doc:read", "read").is("allow", &rule);
+    browser.at(second.address).get(&me).is(200);
     // The restored database is the service's own: it writes.
     tenant.at(&second).rule("bob", "doc:read", "read", "allow");
 }

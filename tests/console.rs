@@ -1,6 +1,7 @@
 //! The console: sign-in, sessions, headers and pages, as a browser meets them.
 
 mod access;
+mod addresses;
 mod ask;
 mod attacks;
 pub(crate) mod browser;

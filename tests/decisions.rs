@@ -4,6 +4,7 @@ mod bounds;
 mod erasures;
 mod members;
 mod scans;
+mod stats;
 mod streams;
 
 use std::io::{BufRead, BufReader};

@@ -3,6 +3,7 @@
 mod first_hour;
 mod folder;
 mod issuer;
+mod sign_in;
 mod standard_client;
 mod start;
 

@@ -20,7 +20,7 @@ mod bodies;
 mod check;
 mod checks_by_key;
 mod connections;
-mod console;
+pub(crate) mod console;
 pub(crate) mod decisions;
 pub(crate) mod deliveries;
 mod drafts;

@@ -137,6 +137,16 @@ impl Desk {
         begun.browser
     }
 
+    /// Signs `subject` in by an ID token without the session of the provider.
+    #[track_caller]
+    pub(super) fn sign_in_without_sid(&self, subject: &str) -> Browser {
+        let mut begun = self.begin();
+        let id = with(self.id(subject, &begun.nonce), &json!({"sid": null}));
+        let id = json!(self.provider.token(&id));
+        self.finish(&mut begun, subject, |tokens| tokens["id_token"] = id).is(303);
+        begun.browser
+    }
+
     /// Ends a sign-in of `subject` as [`sign_in`](Self::sign_in) does, and returns the answer.
     pub(super) fn finish(
         &self,

@@ -28,6 +28,12 @@ fn a_link_signs_somebody_in_once() {
     let first = browser.get(&console.page("")).is(303);
     let page = browser.get(&location(&first)).is(200);
     assert!(page.text.contains("<h1>Decisions</h1>"), "{}", page.text);
+    let status = "<p role=\"status\">You are signed in.</p>";
+    assert!(page.text.contains(status), "{}", page.text);
+    let again = browser.get(&location(&first)).is(200);
+    assert!(!again.text.contains("role=\"status\""), "{}", again.text);
+    let records = console.tenant.get("/api/v1/audit?action=console.link_created").is(200).json();
+    assert_eq!(records.as_array().map(Vec::len), Some(1), "{records}");
     let mut other = Browser::new(console.server.address);
     other.get(&link).is(410);
     other.post(&link, &page, &[]).is(403);

@@ -200,7 +200,13 @@ fn a_logout_token_ends_the_sessions_of_its_login() {
     assert_eq!(done.header("cache-control"), Some("no-store"));
     ann.get(&desk.page("me")).is(303);
     bob.get(&desk.page("me")).is(200);
-    let of_session = with(claims, &json!({"sub": null, "sid": "session of bob"}));
+    let of_session = with(claims.clone(), &json!({"sub": null, "sid": "session of bob"}));
     desk.log_out(&of_session).is(200);
     bob.get(&desk.page("me")).is(303);
+    // An ID token may leave the session of the provider out, though logout tokens name it.
+    let mut of_another = desk.sign_in("ann", |_| {});
+    let mut nameless = desk.sign_in_without_sid("ann");
+    desk.log_out(&with(claims, &json!({"sid": "a session"}))).is(200);
+    nameless.get(&desk.page("me")).is(303);
+    of_another.get(&desk.page("me")).is(200);
 }

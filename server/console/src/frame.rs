@@ -96,12 +96,13 @@ struct Top<'f> {
 }
 
 /// The words that a page may leave for the next one.
-const WORDS: [(&str, &str); 6] = [
+const WORDS: [(&str, &str); 7] = [
     ("approved", "The proposal is approved, and applied."),
     ("ended", "The session has ended."),
     ("proposed", "The change waits for a second manager."),
     ("rejected", "The proposal is rejected."),
     ("restored", "The revision is restored."),
+    ("signed-in", "You are signed in."),
     ("theme", "The theme is chosen."),
 ];
 /// The pages of the navigation, each with the first parts of the paths below it.

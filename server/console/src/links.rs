@@ -77,8 +77,10 @@ pub(crate) async fn take(stranger: Stranger, request: Request) -> Response {
             return Ok(used_up(&stranger));
         };
         let tenant = named(app, &signed_in.tenant).await?;
-        let first = address.folder(&tenant.name);
-        Ok(Cookies::of(address).sign_in(&first, &tenant.id, &signed_in.value))
+        let (cookies, first) = (Cookies::of(address), address.folder(&tenant.name));
+        let mut answer = cookies.sign_in(&first, &tenant.id, &signed_in.value);
+        cookies.set_word(answer.headers_mut(), "signed-in");
+        Ok(answer)
     };
     let answer = taken.await;
     stranger.show(answer)

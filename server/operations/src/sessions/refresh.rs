@@ -42,7 +42,7 @@ pub(super) async fn fresh(
         }
         let until = Timestamp::from_millis(now.millis() + REFRESH_MILLIS);
         let take = write(app, &proof.tenant, async |tx| {
-            sessions::begin_refresh(tx, record.id, now, until).await
+            sessions::begin_refresh(tx, &record, now, until).await
         });
         if take.await? {
             let app = app.clone();
@@ -53,7 +53,7 @@ pub(super) async fn fresh(
         if !has_ended {
             return Ok(Some((record, sealed)));
         }
-        // Another process refreshes.
+        // Another process refreshes, or has done so.
         if now.millis() - began.millis() > REFRESH_MILLIS {
             return Ok(None);
         }

@@ -126,8 +126,8 @@ pub async fn delete_all(tx: &mut Tx, subject: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Deletes the sessions of a login at the provider `issuer`: of its session `login_session`, or of all of `login_subject`.
-/// For a transaction that sees every tenant. Returns their number.
+/// Deletes the sessions of a login at the provider `issuer`: of its session `login_session`, or of all of `login_subject`. With
+/// both these are the sessions of `login_subject` that belong to `login_session`, or whose ID token named none. For a transaction that sees every tenant. Returns their number.
 pub async fn end_logins(
     tx: &mut Tx,
     issuer: &str,
@@ -137,7 +137,7 @@ pub async fn end_logins(
     const BY_SESSION: &str =
         "DELETE FROM console_sessions WHERE issuer = $1 AND login_session = $2";
     const BY_BOTH: &str = "DELETE FROM console_sessions \
-        WHERE issuer = $1 AND login_session = $2 AND login_subject = $3";
+        WHERE issuer = $1 AND login_subject = $3 AND (login_session = $2 OR login_session IS NULL)";
     const BY_SUBJECT: &str =
         "DELETE FROM console_sessions WHERE issuer = $1 AND login_subject = $2";
     Ok(match (login_session, login_subject) {
@@ -148,16 +148,19 @@ pub async fn end_logins(
     })
 }
 
-/// Takes the refresh of the tokens of a session until `until`. False if another process has it at `now`.
+/// Takes the refresh of the tokens of `session`, as it was read, until `until`. False if another process has it at `now`, or has
+/// refreshed them since.
 pub async fn begin_refresh(
     tx: &mut Tx,
-    id: Uuid,
+    session: &SessionRecord,
     now: Timestamp,
     until: Timestamp,
 ) -> Result<bool, StoreError> {
-    const SQL: &str = "UPDATE console_sessions SET refreshing_until = $4 \
-        WHERE tenant_id = $1 AND id = $2 AND (refreshing_until IS NULL OR refreshing_until <= $3)";
-    Ok(execute!(tx, SQL, &tx.tenant, id, now.millis(), until.millis())? > 0)
+    const SQL: &str = "UPDATE console_sessions SET refreshing_until = $5 \
+        WHERE tenant_id = $1 AND id = $2 AND tokens = $3 \
+        AND (refreshing_until IS NULL OR refreshing_until <= $4)";
+    let SessionRecord { id, tokens, .. } = session;
+    Ok(execute!(tx, SQL, &tx.tenant, *id, tokens, now.millis(), until.millis())? > 0)
 }
 
 /// Stores the refreshed tokens of a session, and ends the refresh. False if the session has ended meanwhile.
