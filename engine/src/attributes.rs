@@ -7,7 +7,7 @@ use crate::entities::{EntityProperties, EntityTable};
 use crate::flat_attributes::{FlatAttributes, FlatRange};
 use crate::json::{Json, Member};
 use crate::layers::Layers;
-use crate::property_sources::TypeSources;
+use crate::property_sources::{NameEnd, TypeSources};
 use crate::tenant_facts::Precedence;
 use crate::types::PropertySource;
 use crate::value::AttributeValue;
@@ -191,9 +191,18 @@ impl<'r> AttributeMap<'r> {
         match self.0 {
             Form::Plain(plain) => plain.has(name),
             Form::Layers(layers) => {
-                let is_supplied = || layers.place(name) == PropertySource::Directory;
-                layers.sent.has(name) || is_supplied() && layers.stored(name).is_some()
+                let is_supplied =
+                    || matches!(layers.settled(name), (PropertySource::Directory, Some(_)));
+                layers.sent.has(name) || is_supplied()
             }
+        }
+    }
+
+    /// Returns the value of the attribute `name`: `None` if nothing has the name. The value of `null` is `None`.
+    pub(crate) fn find(self, name: &str) -> Option<Option<AttributeValue<'r>>> {
+        match self.0 {
+            Form::Plain(plain) => plain.find(name),
+            Form::Layers(_) => self.has(name).then(|| self.get(name)),
         }
     }
 
@@ -276,9 +285,13 @@ impl<'r> AttributeMap<'r> {
         of_directory.map(|one| (one.reference, one.id))
     }
 
-    /// Passes each name and value to `visitor`, as fast as possible.
+    /// Passes each name that is wanted to `visitor` with its value, as fast as possible. It may get others, too.
     #[inline]
-    pub(crate) fn visit(self, visitor: &mut impl AttributeVisitor<'r>) {
+    pub(crate) fn visit(
+        self,
+        wants: impl Fn(&str) -> bool + Copy,
+        visitor: &mut impl AttributeVisitor<'r>,
+    ) {
         match self.0 {
             Form::Plain(PlainAttributes::Tree(members)) => {
                 for (name, value) in members {
@@ -294,8 +307,11 @@ impl<'r> AttributeMap<'r> {
                     }
                 }
             }
-            Form::Plain(PlainAttributes::Entity(_)) | Form::Layers(_) => {
-                self.iter().for_each(|(name, value)| visitor.visit(name, value));
+            Form::Plain(PlainAttributes::Entity(properties)) => {
+                properties.iter().for_each(|(name, value)| visitor.visit(name, value));
+            }
+            Form::Layers(layers) => {
+                layers.wanted(wants).for_each(|(name, value)| visitor.visit(name, value));
             }
         }
     }
@@ -318,15 +334,24 @@ pub(crate) trait AttributeVisitor<'r> {
 
 impl<'r> PlainAttributes<'r> {
     fn has(self, name: &str) -> bool {
-        match self {
-            Self::Tree(members) => members.iter().any(|(own, _)| own == name),
-            Self::Flat(flat, range) => flat.has(range, name),
-            Self::Entity(properties) => properties.get(name).is_some(),
-        }
+        self.find(name).is_some()
     }
 
     fn get(self, name: &str) -> Option<AttributeValue<'r>> {
-        self.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
+        self.find(name).flatten()
+    }
+
+    /// Returns the value of the attribute `name`: `None` if nothing has the name. The value of `null` is `None`.
+    #[inline]
+    fn find(self, name: &str) -> Option<Option<AttributeValue<'r>>> {
+        match self {
+            Self::Tree(members) => {
+                let (_, value) = members.iter().find(|(own, _)| own == name)?;
+                Some((*value != Json::Null).then(|| value.into()))
+            }
+            Self::Flat(flat, range) => flat.find(range, name),
+            Self::Entity(properties) => properties.get(name).map(Some),
+        }
     }
 
     #[inline]
@@ -412,42 +437,53 @@ impl<'r> Layers<'r> for LayeredAttributes<'r> {
         self.claims?.claim(name).map(AttributeValue::from)
     }
 
-    fn is_sent(&self, name: &str) -> bool {
-        self.sent.has(name)
+    fn sent(&self, name: &str) -> Option<Option<AttributeValue<'r>>> {
+        self.sent.find(name)
     }
 
-    fn sent(&self, name: &str) -> Option<AttributeValue<'r>> {
-        self.sent.get(name)
-    }
-
-    fn declared(&self, name: &str) -> Option<PropertySource> {
-        match self.only_sent.contains(&name) {
-            true => Some(PropertySource::Request),
-            false => self.sources.get(name),
-        }
+    fn is_only_sent(&self, name: &str) -> bool {
+        self.only_sent.contains(&name)
     }
 }
 
 impl<'r> LayeredAttributes<'r> {
     /// Returns each name and value, of the place that it is taken from: first the directory, then the token.
     fn iter(&'r self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+        self.wanted(|_| true)
+    }
+
+    /// Returns the names that are wanted and their values, as [`LayeredAttributes::iter`] does.
+    fn wanted(
+        &'r self,
+        wants: impl Fn(&str) -> bool + Copy,
+    ) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+        let is_wanted = move |(name, _): &(&str, _)| wants(name);
         let of = |source| move |(name, _): &(&str, _)| self.place(name) == source;
-        let stored = self.stored.into_iter().flat_map(EntityProperties::iter);
-        // What is behind a reference is no property of this entity.
-        let own = stored
-            .filter(|(name, _)| self.related.is_none() || self.sources.related(name).is_none());
+        let stored = self.stored.into_iter().flat_map(EntityProperties::iter).filter(is_wanted);
         let claims = self.claims.into_iter().flat_map(|all| self.sources.claims(all));
-        own.filter(of(PropertySource::Directory))
+        stored
+            .filter(|(name, value)| self.is_supplied(name, *value))
             .chain(self.behind_references())
-            .chain(claims.filter(of(PropertySource::Token)))
-            .chain(self.sent.iter().filter(of(PropertySource::Request)))
+            .chain(claims.filter(is_wanted).filter(of(PropertySource::Token)))
+            .chain(self.sent.iter().filter(is_wanted).filter(of(PropertySource::Request)))
+    }
+
+    /// Returns whether the directory supplies the property `name` of the entity itself, which has this value.
+    fn is_supplied(&self, name: &str, value: AttributeValue<'r>) -> bool {
+        let place = match self.sources.end_of(name) {
+            NameEnd::Own(from) => self.settled_own(name, from, || Some(value)).0,
+            // What is behind a reference is no property of this entity.
+            NameEnd::Related(_) if self.related.is_some() => return false,
+            NameEnd::Related(_) => self.place(name),
+        };
+        place == PropertySource::Directory
     }
 
     /// Returns each name that the plan reads behind a reference, with its value, that the directory supplies.
     fn behind_references(&'r self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
         self.dotted_names().filter_map(|name| {
             let related = self.sources.related(name)?;
-            match self.settled_behind(&related, name) {
+            match self.settled_part(&related.references, &related.end) {
                 (PropertySource::Directory, value) => Some((name, value?)),
                 _ => None,
             }
@@ -474,12 +510,16 @@ impl<'r> LayeredAttributes<'r> {
     /// one on that the request sent.
     fn way_to(&self, name: &str) -> Vec<FollowedReference<'r>> {
         let Some(related) = self.sources.related(name) else { return Vec::new() };
-        let (place, value) = self.settled(related.reference);
-        let is_sent = place == PropertySource::Request && self.is_sent(related.reference);
-        let mut way = if is_sent { Vec::new() } else { self.way_to(related.reference) };
-        if let Some(AttributeValue::Text(id)) = value {
-            let (reference, to) = (related.reference.to_owned(), related.to);
-            way.push(FollowedReference { reference, id, to, place });
+        let mut way = Vec::new();
+        for (before, part) in (0..).zip(&related.references) {
+            let (place, value) = self.settled_part(&related.references[..before], part);
+            if place == PropertySource::Request && self.is_sent(part.name) {
+                way.clear();
+            }
+            if let Some(AttributeValue::Text(id)) = value {
+                let (reference, to) = (part.name.to_owned(), part.to);
+                way.push(FollowedReference { reference, id, to, place });
+            }
         }
         way
     }
@@ -488,14 +528,15 @@ impl<'r> LayeredAttributes<'r> {
     fn is_settled(&self, name: &str) -> bool {
         match self.sources.related(name) {
             Some(related) => {
-                let is_kept = || match self.settled(related.reference) {
+                let reference = related.reference().name;
+                let is_kept = || match self.settled(reference) {
                     (PropertySource::Request, value) => value.is_some(),
                     (PropertySource::Directory, value) => {
                         value.is_some() && self.precedence == Precedence::Directory
                     }
                     (PropertySource::Token, _) => false,
                 };
-                self.settled_by(related.reference).is_some() || is_kept()
+                self.settled_by(reference).is_some() || is_kept()
             }
             None => self.is_named,
         }

@@ -104,6 +104,17 @@ impl<'a> FlatAttributes<'a> {
         })
     }
 
+    /// Returns the value of the attribute `name` at `range`: `None` if nothing has the name. The value of `null` is `None`.
+    #[inline]
+    pub(crate) fn find(
+        &'a self,
+        range: FlatRange,
+        name: &str,
+    ) -> Option<Option<AttributeValue<'a>>> {
+        let found = self.at(range).iter().find(|attribute| attribute.name == name)?;
+        Some(found.value(&self.items))
+    }
+
     /// Returns whether an attribute at `range` has the name `name`.
     pub fn has(&self, range: FlatRange, name: &str) -> bool {
         self.at(range).iter().any(|attribute| attribute.name == name)

@@ -2,7 +2,7 @@
 //! 12.15).
 
 use crate::entities::EntityTable;
-use crate::property_sources::{RelatedName, TypeSources};
+use crate::property_sources::{NameEnd, RelatedPart, TypeSources};
 use crate::tenant_facts::Precedence;
 use crate::types::PropertySource;
 use crate::value::AttributeValue;
@@ -24,44 +24,51 @@ pub(crate) trait Layers<'r> {
     /// Returns the claim that stands for the property `name`.
     fn claim(&self, name: &str) -> Option<AttributeValue<'r>>;
 
-    /// Returns whether the request sent the attribute `name`, `null` included.
-    fn is_sent(&self, name: &str) -> bool;
+    /// Returns the value of the attribute `name` that the request sent: `None` if it sent none. The value of `null` is `None`.
+    fn sent(&self, name: &str) -> Option<Option<AttributeValue<'r>>>;
 
-    /// Returns the value of the attribute `name` that the request sent.
-    fn sent(&self, name: &str) -> Option<AttributeValue<'r>>;
+    /// Returns whether nothing but the request has the property `name` of the entity itself.
+    fn is_only_sent(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// Returns whether the request sent the attribute `name`, `null` included.
+    fn is_sent(&self, name: &str) -> bool {
+        self.sent(name).is_some()
+    }
 
     /// Returns the only place that the attribute `name` is taken from; `None` is every place.
     fn declared(&self, name: &str) -> Option<PropertySource> {
-        self.sources().get(name)
+        match self.sources().end_of(name) {
+            NameEnd::Own(from) => self.source_of_own(name, from),
+            NameEnd::Related(related) => related.end.source(),
+        }
     }
 
-    /// Returns the place that the attribute `name` is taken from.
-    fn place(&self, name: &str) -> PropertySource {
-        self.declared(name).unwrap_or_else(|| self.open_place(name, self.stored(name).is_some()))
-    }
-
-    /// Returns the place of the attribute `name`, which no declaration says. `is_stored` is whether the directory has it.
-    fn open_place(&self, name: &str, is_stored: bool) -> PropertySource {
-        let wins = || self.precedence() == Precedence::Directory || !self.is_sent(name);
-        if is_stored && wins() { PropertySource::Directory } else { PropertySource::Request }
+    /// Returns the only place that the property `name` of the entity itself is taken from, if its type declares `from`.
+    fn source_of_own(&self, name: &str, from: Option<PropertySource>) -> Option<PropertySource> {
+        if self.is_only_sent(name) { Some(PropertySource::Request) } else { from }
     }
 
     /// Returns the value of the attribute `name` in the directory.
     fn stored(&self, name: &str) -> Option<AttributeValue<'r>> {
-        match self.sources().related(name) {
-            Some(related) => self.behind(&related, name),
-            None => self.own(name),
+        match self.sources().end_of(name) {
+            NameEnd::Own(_) => self.own(name),
+            NameEnd::Related(related) => self.behind(&related.references, &related.end),
         }
     }
 
-    /// Returns the value that the directory has behind a reference.
-    fn behind(&self, related: &RelatedName<'r, '_>, name: &str) -> Option<AttributeValue<'r>> {
-        let Some(table) = self.directory() else { return self.own(name) };
-        if !related.is_stored() {
-            return None;
-        }
-        let AttributeValue::Text(id) = self.value(related.reference)? else { return None };
-        table.get(related.to, id)?.properties().get(related.property)
+    /// Returns the value that the directory has of `part`, which is behind these references.
+    #[inline]
+    fn behind(
+        &self,
+        references: &[RelatedPart<'_, '_>],
+        part: &RelatedPart<'_, '_>,
+    ) -> Option<AttributeValue<'r>> {
+        let Some(table) = self.directory() else { return self.own(part.name) };
+        let (last, before) = references.split_last().filter(|_| part.is_stored())?;
+        let AttributeValue::Text(id) = self.settled_part(before, last).1? else { return None };
+        table.get(last.to, id)?.properties().get(part.property)
     }
 
     /// Returns the value of the attribute `name`, of the place that it is taken from.
@@ -69,44 +76,61 @@ pub(crate) trait Layers<'r> {
         self.settled(name).1
     }
 
+    /// Returns the place that the attribute `name` is taken from.
+    fn place(&self, name: &str) -> PropertySource {
+        self.settled(name).0
+    }
+
     /// Returns the place that the attribute `name` is taken from, and its value.
     fn settled(&self, name: &str) -> (PropertySource, Option<AttributeValue<'r>>) {
-        match self.sources().related(name) {
-            Some(related) => self.settled_behind(&related, name),
-            None => self.settled_as(self.declared(name), name, || self.own(name)),
+        match self.sources().end_of(name) {
+            NameEnd::Own(from) => self.settled_own(name, from, || self.own(name)),
+            NameEnd::Related(related) => self.settled_part(&related.references, &related.end),
         }
     }
 
-    /// Returns the place that an attribute behind a reference is taken from, and its value.
-    fn settled_behind(
+    /// Returns the place that the property `name` of the entity itself is taken from, and its value. Its type declares `from`, and
+    /// `stored` returns its value in the directory.
+    #[inline]
+    fn settled_own(
         &self,
-        related: &RelatedName<'r, '_>,
         name: &str,
+        from: Option<PropertySource>,
+        stored: impl FnOnce() -> Option<AttributeValue<'r>>,
     ) -> (PropertySource, Option<AttributeValue<'r>>) {
-        self.settled_as(related.source(), name, || self.behind(related, name))
+        self.settled_as(self.source_of_own(name, from), name, stored)
+    }
+
+    /// Returns the place that a part of a name is taken from, and its value. It is behind these references.
+    fn settled_part(
+        &self,
+        references: &[RelatedPart<'_, '_>],
+        part: &RelatedPart<'_, '_>,
+    ) -> (PropertySource, Option<AttributeValue<'r>>) {
+        match references {
+            [] => self.settled_own(part.name, part.source(), || self.own(part.name)),
+            _ => self.settled_as(part.source(), part.name, || self.behind(references, part)),
+        }
     }
 
     /// Returns the place that the attribute `name` is taken from, and its value. `declared` is the only place of it, and `stored`
     /// returns its value in the directory.
+    #[inline]
     fn settled_as(
         &self,
         declared: Option<PropertySource>,
         name: &str,
         stored: impl FnOnce() -> Option<AttributeValue<'r>>,
     ) -> (PropertySource, Option<AttributeValue<'r>>) {
-        let (place, stored) = match declared {
-            Some(PropertySource::Directory) => (PropertySource::Directory, stored()),
-            Some(other) => (other, None),
-            None => {
-                let stored = stored();
-                (self.open_place(name, stored.is_some()), stored)
-            }
+        let sent = match declared {
+            Some(PropertySource::Directory) => return (PropertySource::Directory, stored()),
+            Some(PropertySource::Token) => return (PropertySource::Token, self.claim(name)),
+            Some(PropertySource::Request) | None => self.sent(name),
         };
-        let value = match place {
-            PropertySource::Directory => stored,
-            PropertySource::Token => self.claim(name),
-            PropertySource::Request => self.sent(name),
-        };
-        (place, value)
+        let wins = || sent.is_none() || self.precedence() == Precedence::Directory;
+        match (declared.is_none() && wins()).then(stored).flatten() {
+            Some(value) => (PropertySource::Directory, Some(value)),
+            None => (PropertySource::Request, sent.flatten()),
+        }
     }
 }

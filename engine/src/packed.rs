@@ -36,7 +36,7 @@ pub(crate) enum Packed<'p> {
 
 impl Pool {
     /// Returns the value of a word.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(&self, word: Word) -> Packed<'_> {
         match word.unpack() {
             Unpacked::Text(id) => Packed::Text(self.texts.get(id)),

@@ -1,9 +1,11 @@
 //! Declared properties, as decisions know them: the only places that they are taken from, and the types that they refer to
 //! (`docs/semantics.md`, sections 12.9 and 12.15).
 
+use arrayvec::ArrayVec;
 use hashbrown::HashMap;
 
 use crate::json::Json;
+use crate::numbered_texts::NumberedTexts;
 use crate::types::{DeclaredProperties, MAX_REFERENCES, PropertySource, Types, USER};
 use crate::value::AttributeValue;
 
@@ -36,7 +38,9 @@ struct Target {
 /// The properties of one type that are taken from one place alone, or refer to a type, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sources {
-    properties: HashMap<Box<str>, (Option<PropertySource>, Option<Target>)>,
+    /// The names with the places of their properties.
+    names: NumberedTexts,
+    properties: Vec<(Option<PropertySource>, Option<Target>)>,
     has_references: bool,
 }
 
@@ -100,9 +104,10 @@ impl PropertySources {
     pub(crate) fn weight(&self) -> usize {
         let text = |text: &str| text.len() + size_of::<Box<str>>();
         let of_type = |sources: &Sources| {
-            let targets = sources.properties.values().filter_map(|(_, target)| target.as_ref());
-            sources.properties.allocation_size()
-                + sources.properties.keys().map(|name| text(name)).sum::<usize>()
+            let targets = sources.properties.iter().filter_map(|(_, target)| target.as_ref());
+            sources.names.weight()
+                + sources.properties.capacity()
+                    * size_of::<(Option<PropertySource>, Option<Target>)>()
                 + targets.map(|target| target.name.len()).sum::<usize>()
         };
         self.types.capacity() * size_of::<Sources>()
@@ -131,31 +136,38 @@ impl<K: Into<KnownProperty>, P: IntoIterator<Item = (String, K)>> FromIterator<(
 }
 
 impl Sources {
-    fn new(known: KnownProperties, places: &HashMap<Box<str>, usize>) -> Self {
+    fn new(mut known: KnownProperties, places: &HashMap<Box<str>, usize>) -> Self {
+        known.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let mut names = NumberedTexts::default();
+        for (place, (name, _)) in (0..).zip(&known) {
+            names.find_or_insert(name, place);
+        }
+        names.shrink_to_fit();
         let has_references = known.iter().any(|(_, known)| known.to.is_some());
         let target = |name: Box<str>| Target { place: places.get(&name).copied(), name };
-        let known =
-            known.into_iter().map(|(name, known)| (name, (known.from, known.to.map(target))));
-        Self { properties: known.collect(), has_references }
+        let properties = known.into_iter().map(|(_, known)| (known.from, known.to.map(target)));
+        Self { names, properties: properties.collect(), has_references }
+    }
+
+    fn property(&self, name: &str) -> Option<&(Option<PropertySource>, Option<Target>)> {
+        self.properties.get(self.names.find(name)? as usize)
     }
 
     fn get(&self, name: &str) -> Option<PropertySource> {
-        self.properties.get(name)?.0
+        self.property(name)?.0
     }
 
-    /// Returns the reference that `name` begins with, the only place that it is taken from, the type that it refers to, and the
-    /// name behind it.
+    /// Returns the length of the reference that `name` begins with, the only place that it is taken from, and the type that it
+    /// refers to.
     #[inline]
-    fn split<'n>(
-        &self,
-        name: &'n str,
-    ) -> Option<(&'n str, Option<PropertySource>, &Target, &'n str)> {
+    fn split(&self, name: &str) -> Option<(usize, Option<PropertySource>, &Target)> {
         if !self.has_references {
             return None;
         }
-        name.match_indices('.').find_map(|(dot, _)| {
-            let (from, target) = self.properties.get(&name[..dot])?;
-            Some((&name[..dot], *from, target.as_ref()?, &name[dot + 1..]))
+        let dots = (0..).zip(name.bytes()).filter(|(_, byte)| *byte == b'.');
+        dots.map(|(dot, _): (usize, _)| dot).find_map(|dot| {
+            let (from, target) = self.property(&name[..dot])?;
+            Some((dot, *from, target.as_ref()?))
         })
     }
 }
@@ -168,22 +180,47 @@ pub(crate) struct TypeSources<'t> {
     all: &'t [Sources],
 }
 
-/// A name that leads behind a reference.
-#[derive(Clone, Copy, Debug)]
+/// The end of a name that begins at the properties of a subject or resource.
+#[derive(Debug)]
+pub(crate) enum NameEnd<'t, 'n> {
+    /// A property of its own, which is taken from this place alone; `None` is every place.
+    Own(Option<PropertySource>),
+    /// A property behind references.
+    Related(RelatedName<'t, 'n>),
+}
+
+/// A name that leads behind references.
+#[derive(Debug)]
 pub(crate) struct RelatedName<'t, 'n> {
-    /// The reference as a name of the same subject or resource: `ticket.owner` of `ticket.owner.team`.
-    pub(crate) reference: &'n str,
-    /// The type that it refers to.
-    pub(crate) to: &'t str,
-    /// The name of the property behind it.
+    /// The references, the first one first: at least one.
+    pub(crate) references: ArrayVec<RelatedPart<'t, 'n>, MAX_REFERENCES>,
+    /// The property behind them.
+    pub(crate) end: RelatedPart<'t, 'n>,
+}
+
+/// A part of a name that leads behind references.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RelatedPart<'t, 'n> {
+    /// The name up to here: `ticket.owner` of `ticket.owner.team`.
+    pub(crate) name: &'n str,
+    /// The property of the entity to which the part before refers: `owner`.
     pub(crate) property: &'n str,
+    /// The type that it refers to; empty for the end.
+    pub(crate) to: &'t str,
     /// The only place that the property is taken from, as its type declares.
     from: Option<PropertySource>,
-    /// Whether a reference on the way is not up to the request, so that nothing behind it is.
+    /// Whether a reference before it is not up to the request, so that nothing behind that is.
     is_settled: bool,
 }
 
-impl RelatedName<'_, '_> {
+impl<'t, 'n> RelatedName<'t, 'n> {
+    /// Returns the last reference.
+    pub(crate) fn reference(&self) -> RelatedPart<'t, 'n> {
+        self.references.last().copied().unwrap_or(self.end)
+    }
+}
+
+impl RelatedPart<'_, '_> {
     /// Returns the only place that the value is taken from; `None` is every place.
     pub(crate) fn source(&self) -> Option<PropertySource> {
         if self.is_settled { Some(PropertySource::Directory) } else { self.from }
@@ -203,10 +240,16 @@ impl<'t> TypeSources<'t> {
 
     /// Returns the only place that a property is taken from, which may be behind references; `None` is every place.
     pub(crate) fn get(self, name: &str) -> Option<PropertySource> {
-        match self.related(name) {
-            Some(related) => related.source(),
-            None => self.own(name),
+        match self.end_of(name) {
+            NameEnd::Own(from) => from,
+            NameEnd::Related(related) => related.end.source(),
         }
+    }
+
+    /// Returns where `name` leads.
+    #[inline]
+    pub(crate) fn end_of<'n>(self, name: &'n str) -> NameEnd<'t, 'n> {
+        self.related(name).map_or_else(|| NameEnd::Own(self.own(name)), NameEnd::Related)
     }
 
     /// Returns the only place that a property of the subject or resource itself is taken from.
@@ -220,25 +263,33 @@ impl<'t> TypeSources<'t> {
     /// one that the request names.
     #[inline]
     pub(crate) fn related<'n>(self, name: &'n str) -> Option<RelatedName<'t, 'n>> {
-        let mut own = self.own.iter().flatten();
+        let mut own = self.own.into_iter().flatten();
         own.find_map(|sources| self.related_to(sources, name))
     }
 
+    #[inline]
     fn related_to<'n>(self, own: &'t Sources, name: &'n str) -> Option<RelatedName<'t, 'n>> {
-        let (first, _, mut target, mut property) = own.split(name)?;
-        let mut is_settled = self.own(first).is_some_and(is_not_of_request);
-        let of = |target: &Target| self.all.get(target.place?);
-        let mut sources = of(target);
-        for _ in 1..MAX_REFERENCES {
-            let Some((_, from, next, rest)) = sources.and_then(|of| of.split(property)) else {
-                break;
+        let (mut end, from, mut target) = own.split(name)?;
+        let first = &name[..end];
+        let from = if let [Some(_), Some(_)] = self.own { self.own(first) } else { from };
+        let mut last =
+            RelatedPart { name: first, property: first, to: &target.name, from, is_settled: false };
+        let mut references = ArrayVec::new();
+        loop {
+            references.push(last);
+            let (start, rest) = (end + 1, &name[end + 1..]);
+            let is_settled = last.source().is_some_and(|from| from != PropertySource::Request);
+            let sources = target.place.and_then(|place| self.all.get(place));
+            let next = sources.filter(|_| !references.is_full()).and_then(|of| of.split(rest));
+            let Some((length, from, next)) = next else {
+                let from = sources.and_then(|of| of.get(rest));
+                let end = RelatedPart { name, property: rest, to: "", from, is_settled };
+                return Some(RelatedName { references, end });
             };
-            is_settled |= from.is_some_and(is_not_of_request);
-            (target, property, sources) = (next, rest, of(next));
+            (end, target) = (start + length, next);
+            let (name, property) = (&name[..end], &rest[..length]);
+            last = RelatedPart { name, property, to: &next.name, from, is_settled };
         }
-        let from = sources.and_then(|of| of.get(property));
-        let reference = &name[..name.len() - property.len() - 1];
-        Some(RelatedName { reference, to: &target.name, property, from, is_settled })
     }
 
     /// Returns the claims that are taken as properties of a subject, which has one type.
@@ -249,15 +300,14 @@ impl<'t> TypeSources<'t> {
     where
         't: 'r,
     {
-        let own = self.own[0].into_iter().flat_map(|sources| &sources.properties);
-        own.filter_map(move |(name, (from, _))| {
+        let own = self.own[0].into_iter().flat_map(|sources| {
+            sources.names.iter().map(|(name, place)| (name, sources.properties.get(place as usize)))
+        });
+        own.filter_map(move |(name, property)| {
+            let (from, _) = property?;
             let is_claim = *from == Some(PropertySource::Token);
             let claim = is_claim.then(|| claims.claim(name)).flatten()?;
-            Some((&**name, claim.into()))
+            Some((name, claim.into()))
         })
     }
-}
-
-fn is_not_of_request(from: PropertySource) -> bool {
-    from != PropertySource::Request
 }

@@ -98,12 +98,11 @@ impl EntityTableBuilder {
 
     pub(super) fn segment(mut self) -> Result<Segment, TableFull> {
         let (texts, rows) = (&self.pool.texts, &mut self.rows);
-        let key = |row: &RowEntry| (texts.get(row.entity_type), texts.get(row.id));
-        if !rows.is_sorted_by(|a, b| key(a) < key(b)) {
+        if !rows.is_sorted_by(|a, b| a.key(texts) < b.key(texts)) {
             // Stable: the last of equal ones is the one that was pushed last.
-            rows.sort_by(|a, b| key(a).cmp(&key(b)));
+            rows.sort_by(|a, b| a.key(texts).cmp(&b.key(texts)));
             rows.dedup_by(|later, kept| {
-                let same = later.key() == kept.key();
+                let same = later.key(texts) == kept.key(texts);
                 if same {
                     *kept = *later;
                 }
@@ -116,9 +115,10 @@ impl EntityTableBuilder {
         self.pool.shrink();
         let hasher = DefaultHashBuilder::default();
         let mut by_id = HashTable::with_capacity(self.rows.len());
+        let texts = &self.pool.texts;
+        let hash = |entry: &RowEntry| hasher.hash_one(entry.key(texts));
         for (row, entry) in (0..).zip(&self.rows) {
-            let hash = |row: &u32| hasher.hash_one(self.rows[*row as usize].key());
-            by_id.insert_unique(hasher.hash_one(entry.key()), row, hash);
+            by_id.insert_unique(hash(entry), row, |row| hash(&self.rows[*row as usize]));
         }
         Ok(Segment {
             types: types(&self.rows).into(),

@@ -105,13 +105,19 @@ impl<'t> EntityProperties<'t> {
     }
 
     /// Returns the words of each name and value.
+    #[inline]
     fn words(self) -> &'t [[u32; 2]] {
         self.0.segment.record(self.0.row).properties
     }
 
     /// Returns the value of the property `name`.
+    // Copied into its callers, so that a value is not stored and read again on the way.
+    #[inline(always)]
     pub fn get(self, name: &str) -> Option<AttributeValue<'t>> {
-        self.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
+        let segment = self.0.segment;
+        let mut words = self.words().iter();
+        let [_, value] = words.find(|[own, _]| segment.pool.texts.get(*own) == name)?;
+        Some(segment.value(*value))
     }
 }
 

@@ -8,7 +8,7 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use super::postings::{PropertyIndex, Row};
 
-use crate::packed::{Packed, Pool, TextId, Word};
+use crate::packed::{Packed, Pool, TextId, Texts, Word};
 use crate::value::AttributeValue;
 
 /// The record of an entity that is removed.
@@ -21,7 +21,7 @@ pub(super) struct Segment {
     /// The types by name, each with its rows.
     pub(super) types: Box<[TypeRows]>,
     pub(super) rows: Box<[RowEntry]>,
-    /// The rows by type and id.
+    /// The rows by the texts of type and id.
     pub(super) by_id: HashTable<Row>,
     pub(super) hasher: DefaultHashBuilder,
     /// Records: the counts of roles, domain roles and properties, the roles, the pairs of domain and role, and the pairs of
@@ -67,9 +67,12 @@ pub(super) const HEADER: usize = 3;
 impl Segment {
     /// Returns the row of an entity, whether it is removed or not.
     pub(super) fn find(&self, entity_type: &str, id: &str) -> Option<Row> {
-        let key = [self.pool.texts.find(entity_type)?, self.pool.texts.find(id)?];
-        let is_row = |row: &Row| self.rows[*row as usize].key() == key;
-        self.by_id.find(self.hasher.hash_one(key), is_row).copied()
+        if self.by_id.is_empty() {
+            return None;
+        }
+        let is_row =
+            |row: &Row| self.rows[*row as usize].key(&self.pool.texts) == (entity_type, id);
+        self.by_id.find(self.hasher.hash_one((entity_type, id)), is_row).copied()
     }
 
     /// Returns the rows of a type.
@@ -99,6 +102,7 @@ impl Segment {
     }
 
     /// Returns the record of a row that is not removed.
+    #[inline]
     pub(super) fn record(&self, row: Row) -> Record<'_> {
         let words = &self.words[self.rows[row as usize].record as usize..];
         let (counts, rest) = words.split_at(HEADER);
@@ -122,7 +126,7 @@ impl Segment {
     }
 
     /// Returns the value of a word.
-    #[inline]
+    #[inline(always)]
     pub(super) fn value(&self, word: u32) -> AttributeValue<'_> {
         self.pool.get(Word(word)).into()
     }
@@ -144,7 +148,9 @@ impl Segment {
 }
 
 impl RowEntry {
-    pub(super) fn key(&self) -> [TextId; 2] {
-        [self.entity_type, self.id]
+    /// Returns the type and the id, which `texts` have.
+    #[inline]
+    pub(super) fn key<'t>(&self, texts: &'t Texts) -> (&'t str, &'t str) {
+        (texts.get(self.entity_type), texts.get(self.id))
     }
 }

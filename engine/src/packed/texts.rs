@@ -60,6 +60,7 @@ impl Texts {
     }
 }
 
+#[inline]
 fn text<'t>(bytes: &'t str, ends: &[u32], id: TextId) -> &'t str {
     let id = id as usize;
     let start = id.checked_sub(1).map_or(0, |before| ends[before]);

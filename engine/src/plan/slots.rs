@@ -3,11 +3,11 @@
 use smallvec::SmallVec;
 
 use super::made_texts::MadeTexts;
-use super::numbered_texts::NumberedTexts;
 use super::symbols::Symbols;
 pub(crate) use super::symbols::{Slot, Symbol};
 use crate::attributes::AttributeVisitor;
 use crate::condition::{AttributePath, RequestField, ResolverAttribute};
+use crate::numbered_texts::NumberedTexts;
 use crate::relation::RELATION;
 use crate::request::{AttributeMap, Check};
 use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
@@ -384,7 +384,8 @@ struct Reader<'p, 'w, 'v> {
 impl<'v> Reader<'_, '_, 'v> {
     #[inline(never)]
     fn read(&mut self, attributes: AttributeMap<'v>) {
-        attributes.visit(self);
+        let names = self.names;
+        attributes.visit(|name| names.find(name).is_some(), self);
     }
 }
 

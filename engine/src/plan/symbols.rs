@@ -4,7 +4,7 @@ use compact_str::CompactString;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 
-use super::short_text::{FEW, ShortText};
+use crate::short_text::{FEW, ShortText};
 use crate::value::{AttributeValue, heap_bytes};
 
 /// The number of an attribute inside a plan.

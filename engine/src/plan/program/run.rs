@@ -97,6 +97,10 @@ impl<'r> Run<'r> {
                 AttributeValue::Text(text) => Some((text == self.program.text(node)?) != negated),
                 _ => None,
             },
+            Step::Prefix { slot } => match self.value(slot)? {
+                AttributeValue::Text(text) => Some(text.starts_with(self.program.text(node)?)),
+                _ => None,
+            },
             Step::Symbol { slot, symbol: wanted, negated } => {
                 Some((symbol(slot)? == wanted) != negated)
             }
@@ -452,6 +456,7 @@ impl Body {
         values
     }
 
+    #[inline(always)]
     fn set_item<'r>(&self, item: AttributeValue<'r>, values: &mut ItemValues<'r>) {
         values[self.item as usize] = self.slots.known(self.item, item);
     }

@@ -46,6 +46,10 @@ pub(super) enum Step {
         negated: bool,
         slot: Slot,
     },
+    /// Asks whether a text begins with the literal of the node.
+    Prefix {
+        slot: Slot,
+    },
     /// Compares the symbol of a text with the symbol of one literal.
     Symbol {
         negated: bool,
@@ -242,6 +246,7 @@ impl<'s> Packer<'s> {
                 let by_symbol = |symbol| Step::Symbol { slot, symbol, negated };
                 Some(symbol.map_or(Step::Text { slot, negated }, by_symbol))
             }
+            (Lookup::Prefix, Operand::Text(_)) => Some(Step::Prefix { slot }),
             (Lookup::EqualItem, Operand::List(list)) => {
                 let symbols = list.texts().map(|text| self.slots.symbol(slot, text));
                 self.set(slot, negated, symbols.collect::<Option<_>>()?)

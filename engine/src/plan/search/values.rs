@@ -10,7 +10,7 @@ use crate::layers::Layers;
 use crate::plan::Plan;
 use crate::plan::made_texts::{MadeTexts, NO_TEXTS};
 use crate::plan::slots::{Slot, SlotValue, Symbol, Values};
-use crate::property_sources::TypeSources;
+use crate::property_sources::{RelatedName, TypeSources};
 use crate::rbac::Effect;
 use crate::request::Check;
 use crate::resolution::AttributeAnswers;
@@ -29,6 +29,8 @@ pub(super) struct Known<'p, 'c> {
     values: Vec<SlotValue<'c>>,
     /// The slots of the searched part.
     slots: Vec<(Slot, Part)>,
+    /// The searched attributes behind references.
+    related: Vec<(Slot, RelatedName<'p, 'p>)>,
     /// The searched attributes that the request says are absent. What is stored does not replace them.
     absent: Vec<Slot>,
     /// The searched attributes that are taken from one place alone.
@@ -105,7 +107,12 @@ impl<'p, 'c> Known<'p, 'c> {
             let is_open = part != Part::Property || is_replaced || !is_sent(path);
             is_open.then_some((slot, part))
         });
-        let searched = searched.collect();
+        let searched: Vec<(Slot, Part)> = searched.collect();
+        let related = searched.iter().filter_map(|(slot, part)| {
+            let (_, name) = slots.path(*slot).sent().filter(|_| *part == Part::Related)?;
+            Some((*slot, sources.related(name)?))
+        });
+        let related = related.collect();
         let absent = (0..).zip(slots.paths()).filter_map(|(slot, path)| {
             let is_property = part(path, (input.searched, sources))? == Part::Property;
             let is_null = is_sent(path) && values[slot as usize].value.is_none();
@@ -129,6 +136,7 @@ impl<'p, 'c> Known<'p, 'c> {
             input,
             values,
             slots,
+            related,
             absent,
             declared,
             sources,
@@ -238,14 +246,14 @@ impl<'p, 'c> Known<'p, 'c> {
             let value = match part {
                 Part::Id => AttributeValue::Text(candidate.id),
                 Part::Roles => AttributeValue::List(List::Roles(&candidate.roles)),
-                Part::Related => {
-                    let value = self.related_value(*slot, candidate);
-                    values[*slot as usize] = SlotValue { value, symbol: Symbol::NO_TEXT };
-                    continue;
-                }
-                Part::Property | Part::Unstored => continue,
+                Part::Related | Part::Property | Part::Unstored => continue,
             };
             values[*slot as usize] = SlotValue { value: Some(value), symbol: Symbol::NO_TEXT };
+        }
+        let layers = CandidateLayers { known: self, candidate, shared: self.shared() };
+        for (slot, related) in &self.related {
+            let (_, value) = layers.settled_part(&related.references, &related.end);
+            values[*slot as usize] = SlotValue { value, symbol: Symbol::NO_TEXT };
         }
         slots.look_up_symbols(values);
         let mut searched = self.slots.iter().map(|(slot, _)| values[*slot as usize].value);
@@ -274,20 +282,6 @@ impl<'p, 'c> Known<'p, 'c> {
         }
     }
 
-    /// Returns the value behind a reference of a candidate.
-    fn related_value<'v>(
-        &self,
-        slot: Slot,
-        candidate: &'v SearchCandidate<'v>,
-    ) -> Option<AttributeValue<'v>>
-    where
-        'c: 'v,
-        'p: 'v,
-    {
-        let (_, name) = self.plan.whole().slots.path(slot).sent()?;
-        CandidateLayers { known: self, candidate, shared: self.shared() }.value(name)
-    }
-
     /// Returns the searched attributes that the request sends for all candidates.
     fn shared(&self) -> AttributeMap<'c> {
         let attributes = self.input.check.attributes;
@@ -309,9 +303,10 @@ impl<'p, 'c> Known<'p, 'c> {
         };
         while is_open(name) {
             match self.sources.related(name) {
-                Some(related) if related.is_stored() => {
-                    steps.push((related.to, related.property));
-                    name = related.reference;
+                Some(related) if related.end.is_stored() => {
+                    let reference = related.reference();
+                    steps.push((reference.to, related.end.property));
+                    name = reference.name;
                 }
                 Some(_) => return None,
                 None => return Some(Way { property: name, steps }),
@@ -372,21 +367,9 @@ impl<'v, 'p: 'v, 'c: 'v> Layers<'v> for CandidateLayers<'_, 'p, 'v, 'c> {
         self.candidate.claims?.claim(name).map(AttributeValue::from)
     }
 
-    fn is_sent(&self, name: &str) -> bool {
-        self.is_given(name) || self.shared.has(name)
-    }
-
-    fn sent(&self, name: &str) -> Option<AttributeValue<'v>> {
-        match self.is_given(name) {
-            true => self.candidate.given.get(name),
-            false => self.shared.get(name),
-        }
-    }
-}
-
-impl CandidateLayers<'_, '_, '_, '_> {
-    fn is_given(&self, name: &str) -> bool {
-        self.known.input.is_given && self.candidate.given.has(name)
+    fn sent(&self, name: &str) -> Option<Option<AttributeValue<'v>>> {
+        let given = self.known.input.is_given.then(|| self.candidate.given.find(name));
+        given.flatten().or_else(|| self.shared.find(name))
     }
 }
 

@@ -2,14 +2,14 @@
 
 /// A text of at most 16 bytes. The length and the ends tell it from any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ShortText {
+pub(crate) struct ShortText {
     length: u32,
     /// The first and the last eight bytes, or four of a text of less than eight. They overlap in a short one.
     ends: (u64, u64),
 }
 
 /// Searching at most this many short texts is faster than computing a hash.
-pub(super) const FEW: usize = 8;
+pub(crate) const FEW: usize = 8;
 
 /// The most bytes of a short text.
 const MAX_LENGTH: usize = 16;
@@ -17,7 +17,7 @@ const MAX_LENGTH: usize = 16;
 impl ShortText {
     /// Returns the text; `None` if it is too long.
     #[inline]
-    pub(super) fn new(text: &str) -> Option<Self> {
+    pub(crate) fn new(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         if bytes.len() > MAX_LENGTH {
             return None;

@@ -1,14 +1,14 @@
-//! Texts with numbers: the names of attributes with their slots.
+//! Texts with numbers: the names of attributes with their slots, and those of properties with their declarations.
 
 use compact_str::CompactString;
 use hashbrown::HashMap;
 
-use super::short_text::{FEW, ShortText};
+use crate::short_text::{FEW, ShortText};
 use crate::value::heap_bytes;
 
 /// Numbers by text.
-#[derive(Debug, Default)]
-pub(super) struct NumberedTexts {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NumberedTexts {
     /// All texts, while they are few and short.
     few: Vec<Numbered>,
     /// All texts, once they are many or one is long.
@@ -16,7 +16,7 @@ pub(super) struct NumberedTexts {
 }
 
 /// A short text and its number.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Numbered {
     short: ShortText,
     text: CompactString,
@@ -26,7 +26,7 @@ struct Numbered {
 impl NumberedTexts {
     /// Returns the number of a text.
     #[inline]
-    pub(super) fn find(&self, text: &str) -> Option<u32> {
+    pub(crate) fn find(&self, text: &str) -> Option<u32> {
         if let Some(many) = &self.many {
             return find_among(many, text);
         }
@@ -35,7 +35,7 @@ impl NumberedTexts {
     }
 
     /// Returns the number of a text. Inserts a new text with the number `next`.
-    pub(super) fn find_or_insert(&mut self, text: &str, next: u32) -> u32 {
+    pub(crate) fn find_or_insert(&mut self, text: &str, next: u32) -> u32 {
         self.find(text).unwrap_or_else(|| {
             self.insert(text, next);
             next
@@ -56,7 +56,7 @@ impl NumberedTexts {
     }
 
     /// Returns each text and its number, in no order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         let few = self.few.iter().map(|known| (&*known.text, known.number));
         let many = self.many.iter().flat_map(|many| many.iter());
         few.chain(many.map(|(text, number)| (&**text, *number)))
@@ -64,12 +64,12 @@ impl NumberedTexts {
 
     /// Returns whether there are no texts.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.few.is_empty() && self.many.is_none()
     }
 
-    /// Returns the heap bytes, for the weight of a plan. A short text has none.
-    pub(super) fn weight(&self) -> usize {
+    /// Returns the heap bytes. A short text has none.
+    pub(crate) fn weight(&self) -> usize {
         let many = self.many.as_ref().map_or(0, |many| {
             let texts = many.keys().map(heap_bytes).sum::<usize>();
             size_of::<HashMap<CompactString, u32>>() + many.allocation_size() + texts
@@ -78,7 +78,7 @@ impl NumberedTexts {
     }
 
     /// Gives back the room for further texts.
-    pub(super) fn shrink_to_fit(&mut self) {
+    pub(crate) fn shrink_to_fit(&mut self) {
         self.few.shrink_to_fit();
     }
 }
