@@ -120,7 +120,7 @@ pub const SETTINGS: [Setting; 104] = [
     setting("QUOTA_ENTITIES", Value("1000000"), "a number or `none`; see [9.9](#99-quotas)").guide("the most entities of a tenant. A million takes some 500 MB in each process that needs them"),
     setting("QUOTA_RELATIONS", Value("5000000"), "a number or `none`; see [9.9](#99-quotas)").guide("the most tuples of a tenant. A million takes some 40 MB in each process that needs them"),
     setting("QUOTA_STORED_BYTES", Value("2GiB"), "a size or `none`").guide("the most bytes of a tenant's policies, rules, resources, entities, and resolvers with their modules"),
-    setting("QUOTA_PLAN_BYTES", Value("8MiB"), "a size or `none`").guide("the most bytes of rules and policies on one resource or pattern, such as `doc:read`, `doc:*` or `*`. A check loads the three that match its resource, and takes some twenty times their bytes in memory meanwhile"),
+    setting("QUOTA_PLAN_BYTES", Value("8MiB"), "a size or `none`").guide("the most bytes of rules and of policies with the named conditions that they use, on one resource or pattern, such as `doc:read`, `doc:*` or `*`. A check loads the three that match its resource, and takes some twenty times their bytes in memory meanwhile"),
     setting("RESOLVERS_DIR", Absent, "a readable directory").guide("a directory of [attribute resolvers](resolvers.md#for-every-tenant) that serve every tenant"),
     setting("RESOLVER_INSTANCES", Value("64"), "1–1,000").guide("how many resolver calls may run at once, 1 to 1000. Each call takes up to 64 MiB while it runs. One tenant may use a quarter of them"),
     setting("RESOLVER_CACHE_BYTES", Value("64MiB"), "").guide("the most memory for cached resolver answers"),

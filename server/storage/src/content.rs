@@ -4,6 +4,7 @@ pub mod bulk;
 pub mod conditions;
 pub mod content_size;
 pub mod drafts;
+pub(crate) mod plan_conditions;
 pub mod plan_records;
 pub(crate) mod plan_sizes;
 pub mod policies;

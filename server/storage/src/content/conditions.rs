@@ -165,28 +165,35 @@ fn users_among<'r>(
     }
 }
 
-/// Reads the enabled policies whose text may use a condition by its name.
+/// Reads the policies whose text may use a condition by its name.
 pub(crate) const USERS: Statements = Statements {
-    sqlite: "SELECT id, resource, format, rule_data FROM abac_policies WHERE tenant_id = $1 \
-        AND deleted_at IS NULL AND enabled \
+    sqlite: "SELECT id, resource, format, enabled, rule_data FROM abac_policies WHERE tenant_id = $1 \
+        AND deleted_at IS NULL \
         AND (instr(rule_data, '\"NAMED\"') > 0 OR instr(rule_data, 'condition') > 0)",
-    postgres: "SELECT id, resource, format, rule_data FROM abac_policies WHERE tenant_id = $1 \
-        AND deleted_at IS NULL AND enabled \
+    postgres: "SELECT id, resource, format, enabled, rule_data FROM abac_policies WHERE tenant_id = $1 \
+        AND deleted_at IS NULL \
         AND (strpos(rule_data, '\"NAMED\"') > 0 OR strpos(rule_data, 'condition') > 0)",
 };
 
-/// Returns what a change of the conditions with these names touches: each enabled policy that uses one.
+/// Returns what a change of the conditions with these names touches: each enabled policy that uses one. Notes the patterns of all
+/// that do.
 async fn users(tx: &mut Tx, names: &BTreeSet<&str>) -> Result<Vec<Touched>, StoreError> {
     // A change of conditions is rare, and reads as many policies as the judgement before it.
     let sql = tx.statement(&USERS);
-    let rows = fetch_all!(tx, (Uuid, String, String, String), sql, &tx.tenant)?;
-    let touched = rows.into_iter().filter_map(|(id, resource, format, rule_data)| {
-        let condition = Policy::stored_condition(format.parse().ok()?, &rule_data).ok()?;
-        let uses = condition.names().into_iter().any(|name| names.contains(name));
-        let pattern = ResourcePattern::parse(&resource).filter(|_| uses)?;
-        Some(Touched::by_policy(id, pattern))
-    });
-    Ok(touched.collect())
+    let rows = fetch_all!(tx, (Uuid, String, String, bool, String), sql, &tx.tenant)?;
+    let mut touched = Vec::new();
+    for (id, resource, format, enabled, rule_data) in rows {
+        let condition = format.parse().ok().map(|of| Policy::stored_condition(of, &rule_data));
+        let uses = condition.and_then(Result::ok).is_some_and(|condition| {
+            condition.names().into_iter().any(|name| names.contains(name))
+        });
+        let Some(pattern) = ResourcePattern::parse(&resource).filter(|_| uses) else { continue };
+        if enabled {
+            touched.push(Touched::by_policy(id, pattern));
+        }
+        tx.changed_uses.insert(resource);
+    }
+    Ok(touched)
 }
 
 #[cfg(test)]

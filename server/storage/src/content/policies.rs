@@ -156,11 +156,19 @@ pub(crate) async fn write(tx: &mut Tx, policies: &[&PolicyRecord]) -> Result<(),
     Ok(())
 }
 
+/// Notes that the use of named conditions changes by `policy`, if it may use any.
+fn note_uses(tx: &mut Tx, policy: &PolicyRecord) {
+    if conditions::may_name(policy.rule_data.text()) {
+        tx.changed_uses.insert(policy.resource.to_string());
+    }
+}
+
 /// Notes the consequences of the insertion of `policy`.
 pub(crate) fn note_insert(tx: &mut Tx, policy: &PolicyRecord) {
     tx.count(Quota::Policies, 1);
     tx.count(Quota::StoredBytes, policy_bytes(policy));
     tx.count_on(&policy.resource, policy_bytes(policy));
+    note_uses(tx, policy);
     tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     tx.record(Event::policy_created(policy));
     tx.audit_change(AuditAction::PolicyCreated, policy.id, None, Some(policy));
@@ -183,6 +191,8 @@ pub(crate) fn note_update(tx: &mut Tx, old: &PolicyRecord, policy: &PolicyRecord
     let growth = policy_bytes(policy) - policy_bytes(old);
     tx.count(Quota::StoredBytes, growth);
     tx.count_on(&policy.resource, growth);
+    note_uses(tx, old);
+    note_uses(tx, policy);
     tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     if !policy.has_content_of(old) {
         tx.record(Event::policy_updated(old, policy, by));
@@ -227,6 +237,7 @@ pub(crate) fn note_delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) {
     // The stored bytes still count, because the record is retained; no plan loads it.
     tx.count(Quota::Policies, -1);
     tx.count_on(&policy.resource, -policy_bytes(policy));
+    note_uses(tx, policy);
     tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     tx.record(Event::policy_deleted(policy, by));
     tx.audit_change(AuditAction::PolicyDeleted, policy.id, Some(policy), None);

@@ -13,7 +13,7 @@ type MigrationFile = (&'static str, &'static str);
 /// The migration files of a database, in their order.
 macro_rules! migration_files {
     ($database:literal) => {
-        migration_files!($database, "0001_baseline", "0002_conditions", "0003_console",)
+        migration_files!($database, "0001_baseline", "0002_conditions", "0003_console", "0004_plan_conditions",)
     };
     ($database:literal, $($name:literal,)+) => {
         &[$(($name, include_str!(concat!("../../migrations/", $database, "/", $name, ".sql")))),+]
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 6] = [
+    const RELEASED: [(&str, &str); 8] = [
         (
             "postgres/0001_baseline.sql",
             "a1074041b43e79154b31d3372759730cc0a1d49e8c1ebca687c08680c633ad178e8dba0ad1e0bdd05e9c889e9b2813d9",
@@ -65,6 +65,10 @@ mod tests {
             "1948654ba4a2ccd148e5612ec0a3a58f27a9088da52cc3bdfbebb2b72baa2c18f2c2eb7b81d6f1d42a3fc0549f83074d",
         ),
         (
+            "postgres/0004_plan_conditions.sql",
+            "23f345f5b41f8bc25532dfac168a12e4a47a003f723e8e9431503e872dfc0dc738220ef69b8d60dfb5264a021d2efcc2",
+        ),
+        (
             "sqlite/0001_baseline.sql",
             "6b6b35821f68cf14549f2f1700e652a12e04e84665a820d96038418394e08ad7f4fa0fdde5d905ec06b47b3236019590",
         ),
@@ -75,6 +79,10 @@ mod tests {
         (
             "sqlite/0003_console.sql",
             "df5d8ed694d44150741e3de7bf45ce6d8fdc364dca1c58b98cbe2f0ef47e3d2bd865081a34c9049ab3c9d1cf8aa7abfc",
+        ),
+        (
+            "sqlite/0004_plan_conditions.sql",
+            "b1d0abe41d986e57ba85715d4f54723b91cbc580f9049ef7b2795dded4fc5e05481081f12b831836c47338afcb425ba6",
         ),
     ];
 

@@ -6,6 +6,7 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row as _};
 use super::statements::{begins_statement, is_of_postgres, is_of_sqlite, sources, statements};
 use crate::commits::audit;
 use crate::content::conditions;
+use crate::content::plan_conditions::POLICIES_WITH_NAMES;
 use crate::content::plan_records::{FACTS, POLICIES, POLICIES_BETWEEN, RULES, RULES_BETWEEN, USED};
 use crate::people::entities::{found, names};
 use crate::people::relations::{TupleFilter, stored};
@@ -67,7 +68,7 @@ const WALKS: &[(&str, &[&str])] = &[
             "(CAST($2 AS TEXT) IS NULL OR managed_by = $2)",
             "SELECT CAST(COALESCE(SUM(octet_length(",
             "(sub LIKE '%@%' OR sub LIKE '%#%')",
-            "(rule_data, 'condition') > 0)",
+            "SELECT id, resource, format, enabled, rule_data FROM abac_policies",
             "SUM(ended_at), 0) AS BIGINT) FROM decision_erasures",
         ],
     ),
@@ -157,8 +158,16 @@ fn assembled(tx: &Tx) -> Vec<String> {
         TupleFilter { subject: pair, ..TupleFilter::default() },
         TupleFilter { source: Some("a"), ..TupleFilter::default() },
     ];
-    let both = [RULES, POLICIES, RULES_BETWEEN, POLICIES_BETWEEN, FACTS, conditions::USERS]
-        .map(|it| tx.statement(&it));
+    let both = [
+        RULES,
+        POLICIES,
+        RULES_BETWEEN,
+        POLICIES_BETWEEN,
+        FACTS,
+        conditions::USERS,
+        POLICIES_WITH_NAMES,
+    ]
+    .map(|it| tx.statement(&it));
     let audit = [audit::PAGES_OF_TENANT, audit::PAGES_OF_ALL];
     let audit = audit.into_iter().flat_map(|[sqlite, postgres]| tx.either(sqlite, postgres));
     let look_ups = look_ups(tx).map(|(statement, _)| statement);

@@ -1,6 +1,6 @@
 //! The transaction: bound to one tenant, it collects the changes and events that its commit writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use portcullis_engine::{ResourcePattern, Touched};
@@ -64,6 +64,8 @@ pub struct Tx {
     pub(crate) change: PerQuota<i64>,
     /// The changes so far of the bytes of rules and policies, by the resource or pattern that they are on.
     pub(crate) plan_changes: BTreeMap<String, i64>,
+    /// The resources and patterns whose policies may use other named conditions than before, or changed ones.
+    pub(crate) changed_uses: BTreeSet<String>,
     /// The quotas that hold for the transaction.
     pub(crate) quotas: Quotas,
     /// The most denied checks that wait for one webhook.
@@ -124,6 +126,7 @@ impl Tx {
             at: Timestamp::from_millis(0),
             change: PerQuota::default(),
             plan_changes: BTreeMap::new(),
+            changed_uses: BTreeSet::new(),
             quotas: Quotas::NONE,
             max_waiting_denials,
             write_fault: WriteFault::default(),

@@ -1,7 +1,9 @@
 //! The numbers are those of the records, whatever writes them, and the quota refuses what grows.
 
-use portcullis_engine::{Effect, ResourcePattern, RuleTuple, json};
-use portcullis_model::policy::{NewPolicy, PolicyRecord};
+use portcullis_engine::{Effect, Format, ResourcePattern, RuleTuple, json};
+use portcullis_model::input::DeclaredBody;
+use portcullis_model::named_condition::{ConditionBody, ConditionRecord};
+use portcullis_model::policy::{NewPolicy, PolicyRecord, RuleData};
 use portcullis_model::quota::Quotas;
 use portcullis_model::rule::{NewRule, RuleOrigin, RuleRecord};
 use portcullis_model::{Authorship, Timestamp};
@@ -10,7 +12,7 @@ use uuid::Uuid;
 use super::*;
 use crate::content::bulk::{RecordWrite, write_policies, write_rules};
 use crate::content::quotas::{policy_bytes, rule_bytes};
-use crate::content::{policies, rules};
+use crate::content::{conditions, policies, rules};
 use crate::store::{Store, StoreLimits};
 use crate::testing::{TestDatabase, on_every_database};
 use crate::transactions::macros::fetch_all;
@@ -18,6 +20,7 @@ use crate::transactions::macros::fetch_all;
 on_every_database!(
     the_numbers_are_those_of_the_records,
     each_pattern_has_the_quota_and_who_is_above_it_may_shrink,
+    the_conditions_that_policies_use_count_once_for_each_pattern,
 );
 
 const TENANT: &str = "acme";
@@ -142,4 +145,62 @@ async fn each_pattern_has_the_quota_and_who_is_above_it_may_shrink(database: Tes
     policies::insert(&mut tx, &policy(5, "doc:*", "p")).await.expect("works");
     tx.commit().await.expect("commits");
     exceeds(insert(&store, 6..7, "doc:*").await, size, 4 * size);
+}
+
+fn condition(name: &str, when: &str) -> ConditionRecord {
+    let body = serde_json::json!({"when": when}).to_string();
+    let body = json::parse(body.as_bytes()).expect("JSON");
+    let body = ConditionBody::parse(&body).and_then(|body| body.into_condition(name));
+    body.expect("a condition").into_record(&by())
+}
+
+/// Returns a policy whose condition is this expression.
+fn naming(id: u128, resource: &str, expression: &str) -> PolicyRecord {
+    let rule_data = serde_json::json!({"expression": expression}).to_string();
+    let rule_data = RuleData::from_stored(rule_data).expect("JSON");
+    PolicyRecord { format: Format::Expression, rule_data, ..policy(id, resource, "p") }
+}
+
+async fn the_conditions_that_policies_use_count_once_for_each_pattern(database: TestDatabase) {
+    let [staff, team] = [condition("staff", "user.staff"), condition("team", "condition.staff")];
+    let bytes = |of: &ConditionRecord| i64::try_from(of.bytes()).expect("few");
+    let both = bytes(&staff) + bytes(&team);
+    let [one, other] = [1, 2].map(|id| naming(id, "doc:*", "condition.team && user.a"));
+    let disabled = PolicyRecord { enabled: false, ..naming(3, "a:b", "condition.staff") };
+    let store = database.open().await;
+    let mut tx = store.write(TENANT, 0).await.expect("begins");
+    conditions::store(&mut tx, &[&staff, &team]).await.expect("works");
+    for policy in [&one, &other, &disabled, &policy(4, "c:d", "p")] {
+        policies::insert(&mut tx, policy).await.expect("works");
+    }
+    tx.commit().await.expect("commits");
+    let of_a = policy_bytes(&disabled) + bytes(&staff);
+    let of_c = policy_bytes(&policy(4, "c:d", "p"));
+    let both_policies = 2 * policy_bytes(&one);
+    let known = [("a:b", of_a), ("c:d", of_c), ("doc:*", both_policies + both)];
+    assert_eq!(sizes(&store).await, expected(&known));
+
+    // A change counts on each pattern that uses the condition, also by another one, and the quota refuses what grows.
+    let longer = condition("staff", "user.staff && user.level > 3");
+    let growth = bytes(&longer) - bytes(&staff);
+    let limit = u64::try_from(both_policies + both).expect("few");
+    let quotas = Quotas::NONE.with(Quota::PlanBytes, Some(limit));
+    let limited = store.clone().with_limits(StoreLimits { quotas, ..StoreLimits::default() });
+    let mut tx = limited.write(TENANT, 0).await.expect("begins");
+    conditions::store(&mut tx, &[&longer]).await.expect("works");
+    exceeds(tx.commit().await.map(drop), limit, limit);
+    let mut tx = store.write(TENANT, 0).await.expect("begins");
+    conditions::store(&mut tx, &[&longer]).await.expect("works");
+    tx.commit().await.expect("commits");
+    let known = [("a:b", of_a + growth), ("c:d", of_c), ("doc:*", both_policies + both + growth)];
+    assert_eq!(sizes(&store).await, expected(&known));
+
+    // The last policy that uses a condition takes it along.
+    let plain = policy(2, "doc:*", "p");
+    let mut tx = store.write(TENANT, 0).await.expect("begins");
+    policies::delete(&mut tx, &one, &by()).await.expect("works");
+    policies::update(&mut tx, &other, &plain, &by()).await.expect("works");
+    policies::delete(&mut tx, &disabled, &by()).await.expect("works");
+    tx.commit().await.expect("commits");
+    assert_eq!(sizes(&store).await, expected(&[("c:d", of_c), ("doc:*", policy_bytes(&plain))]));
 }
