@@ -115,6 +115,11 @@ impl<'a> FlatAttributes<'a> {
         Some(found.value(&self.items))
     }
 
+    /// Returns whether an attribute at `range` has the name `name`.
+    pub fn has(&self, range: FlatRange, name: &str) -> bool {
+        self.at(range).iter().any(|attribute| attribute.name == name)
+    }
+
     /// Returns the text of the attribute `name` at `range`; the inner `None` if it is not a borrowed text.
     pub fn text(&self, range: FlatRange, name: &str) -> Option<Option<&'a str>> {
         let found = self.at(range).iter().find(|attribute| attribute.name == name)?;
