@@ -70,7 +70,7 @@ fn bad_answers() -> Vec<(Answer, Value, &'static str)> {
 
 #[test]
 fn whatever_is_no_2xx_answer_in_time_is_a_failure() {
-    let server = settings().set("WEBHOOK_TIMEOUT", "500ms").start();
+    let server = settings().set("WEBHOOK_TIMEOUT", "3s").start();
     let tenant = tenant(&server);
     for (answer, status, error) in bad_answers() {
         let count = AtomicUsize::new(0);

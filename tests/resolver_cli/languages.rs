@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde_json::{Value, json};
+
 use super::{resolver, succeeds};
 use crate::support::openid::{available, say, skip};
 use crate::support::process::repository;
@@ -47,14 +49,24 @@ fn runs(command: &mut Command) -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
+/// Writes the manifest of a sample beside a component, with the longest timeout: an interpreter may start on a busy machine.
+fn patient_manifest(name: &str, component: &Path) -> PathBuf {
+    let text = std::fs::read(sample(name).join("manifest.json")).expect("a manifest");
+    let mut manifest: Value = serde_json::from_slice(&text).expect("JSON");
+    manifest["limits"] = json!({"timeout_ms": 30_000});
+    let written = component.with_file_name("manifest.json");
+    std::fs::write(&written, manifest.to_string()).expect("it is written");
+    written
+}
+
 /// Runs a component on the checks of its sample.
 #[track_caller]
 fn passes(name: &str, component: &Path) {
-    let file = |file: &str| sample(name).join(file).to_str().unwrap().to_owned();
-    let (component, manifest, checks) =
-        (component.to_str().unwrap(), file("manifest.json"), file("checks.json"));
+    let (manifest, checks) = (patient_manifest(name, component), sample(name).join("checks.json"));
+    let [component, manifest, checks] =
+        [component, &manifest, &checks].map(|path| path.to_str().unwrap());
     let done =
-        resolver(&["test", component, "--manifest", &manifest, "--checks", &checks], repository());
+        resolver(&["test", component, "--manifest", manifest, "--checks", checks], repository());
     assert!(succeeds(&done).ends_with(" passed, 0 failed\n"), "{}", done.out);
     let shown = resolver(&["inspect", component], repository());
     assert!(!succeeds(&shown).contains("wasi:"), "it can do nothing but resolve: {}", shown.out);

@@ -35,7 +35,7 @@ use portcullis_model::service_key::Permission;
 use portcullis_model::webhook::EventType;
 
 /// The limit of every wait: an event that is later never happens.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The default management role.
 pub(crate) const MANAGER: &str = "admin";

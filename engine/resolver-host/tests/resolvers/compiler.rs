@@ -5,24 +5,31 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portcullis_resolver_host::limits::{COMPILATION_QUEUE, COMPILATIONS};
+use futures_util::future::{self, BoxFuture, FutureExt as _};
+use portcullis_resolver_host::limits::{COMPILATION_QUEUE, COMPILATIONS, COMPILE_TIMEOUT};
 use portcullis_resolver_host::{
-    Compiler, CompilerLimits, CompilerProcess, LoadError, Module, ResolverHost,
+    Compiler, CompilerLimits, CompilerProcess, HostSettings, LoadError, Module, ResolverHost,
+    Runtime,
 };
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-use super::support::{component, host_of};
+use super::support::{Tokio, component, host_of, host_with};
 
-/// A host whose compiler is a shell script, and the directory of the script.
-fn scripted(script: &str) -> (Arc<ResolverHost>, TempDir) {
+/// A compiler that is a shell script, and the directory of the script.
+fn scripted_compiler(script: &str) -> (Compiler, TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let program = directory.path().join("compiler");
     fs::write(&program, format!("#!/bin/sh\ncd {}\n{script}\n", directory.path().display()))
         .unwrap();
     fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
     let limits = CompilerLimits { memory_bytes: 512 << 20, processor_time: Duration::from_secs(7) };
-    let compiler = Compiler::Process(CompilerProcess { program, limits });
+    (Compiler::Process(CompilerProcess { program, limits }), directory)
+}
+
+/// A host with a scripted compiler, and the directory of the script.
+fn scripted(script: &str) -> (Arc<ResolverHost>, TempDir) {
+    let (compiler, directory) = scripted_compiler(script);
     (host_of(None, true, compiler).0, directory)
 }
 
@@ -134,4 +141,39 @@ async fn the_line_of_the_compiler_is_bounded() {
     assert!(matches!(refused, Err(LoadError::Queue)), "{refused:?}");
     assert_eq!(begun(), COMPILATIONS);
     loads.iter().for_each(JoinHandle::abort);
+}
+
+/// A runtime on which the time of a compilation is over at once.
+struct Hasty(Arc<Tokio>);
+
+impl Runtime for Hasty {
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+        if time == COMPILE_TIMEOUT { future::ready(()).boxed() } else { self.0.sleep(time) }
+    }
+
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        self.0.spawn(task);
+    }
+
+    fn spawn_blocking(&self, job: Box<dyn FnOnce() + Send>) {
+        self.0.spawn_blocking(job);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn time_bounds_the_compilations_of_tenants_alone() {
+    let load = async |compiler| {
+        let runtime = Arc::new(Hasty(host_with(None, true).1));
+        let settings = HostSettings { instances: 8, compiled: None, compiler };
+        let host = ResolverHost::new(&settings, runtime).unwrap();
+        host.load(component("directory"), "acme").await
+    };
+    let (process, _directory) = scripted_compiler("exec sleep 600");
+    let slow = load(process).await;
+    assert!(matches!(slow, Err(LoadError::Slow(COMPILE_TIMEOUT))), "{slow:?}");
+    load(Compiler::InProcess).await.expect("the person who runs it waits");
 }

@@ -174,7 +174,7 @@ impl Hints<'_> {
             && !kinds.iter().any(|kind| kind.admits(&value))
         {
             let attribute = format!("{namespace}.{name}");
-            let message = format!("{} is declared as `{kind}`, and is not one", quoted(&attribute));
+            let message = format!("{} is declared as {kind}, and is not one", quoted(&attribute));
             self.add(HintCode::OtherType, pointer(namespace, name), message);
         }
     }
