@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use portcullis_storage::testing::make_outdated;
+use portcullis_storage::testing::{execute_unmigrated, make_outdated};
 use serde_json::{Value, json};
 
 use crate::everywhere::decisions;
@@ -16,7 +16,7 @@ use crate::support::process::{portcullis, repository};
 use crate::support::resolver::{Form, RESOLVERS, guest};
 use crate::support::server::ADMIN_KEY;
 use crate::support::tenant::{always, condition};
-use crate::support::{Operator, Provider, Receiver, Server, Settings, Tenant, eventually};
+use crate::support::{Operator, Provider, Receiver, Request, Server, Settings, Tenant, eventually};
 
 /// The decisions about somebody whom no question is about.
 const DECISIONS: &str = "/api/v1/decisions?subject=recorded&from=2026-01-01T00:00:00Z";
@@ -81,8 +81,8 @@ fn what_each_version_wrote_keeps_every_record_and_decision() {
 #[test]
 fn a_database_from_before_the_first_release_is_refused_with_the_way_out() {
     let settings = settings();
-    let file = format!("sqlite://{}", settings.path("portcullis.db").display());
-    let url = settings.database().map_or(file, |database| database.url().to_owned());
+    let url = settings.database().map(|database| database.url().to_owned());
+    let url = url.unwrap_or_else(|| file_of(&settings));
     tokio::runtime::Runtime::new().unwrap().block_on(make_outdated(&url));
     for arguments in [
         &["serve"][..],
@@ -104,6 +104,82 @@ fn a_database_from_before_the_first_release_is_refused_with_the_way_out() {
             assert!(format!("{done:?}").contains(words), "{arguments:?}: {words}: {done:?}");
         }
     }
+}
+
+/// The URL of the SQLite file of `settings`.
+fn file_of(settings: &Settings) -> String {
+    format!("sqlite://{}", settings.path("portcullis.db").display())
+}
+
+/// Adds to the database of version 0.3.0 what it stored for a declared date-time and policies that order it: it took them.
+fn store_orders(settings: &Settings) {
+    let mut order = condition("resource.expires_at", "lt", "2026-06-01T00:00:00Z");
+    order["if_missing"] = json!(false);
+    let policy = |number: u128, name: &str, effect: &str, tree: &Value| {
+        let id = uuid::Uuid::from_u128(number);
+        let id = match settings.database() {
+            Some(_) => format!("CAST('{id}' AS UUID)"),
+            None => format!("X'{}'", id.simple()),
+        };
+        format!(
+            "INSERT INTO abac_policies (tenant_id, id, name, resource, effect, format, rule_data, priority, enabled, \
+            created_by, created_at) SELECT tenant_id, {id}, '{name}', 'sheet:read', '{effect}', format, '{tree}', 1, \
+            enabled, created_by, created_at FROM abac_policies WHERE name = 'always';"
+        )
+    };
+    let declared =
+        json!({"properties": {"owner": {"type": "text"}, "expires_at": {"type": "datetime"}}});
+    let statements = [
+        format!("UPDATE types SET definition = '{declared}' WHERE name = 'sheet';"),
+        policy(1, "shared", "allow", &always()),
+        policy(2, "expired", "deny", &order),
+    ]
+    .concat();
+    match settings.database() {
+        Some(database) => drop(database.sql(&statements)),
+        None => {
+            let run = execute_unmigrated(&file_of(settings), &statements);
+            tokio::runtime::Runtime::new().unwrap().block_on(run);
+        }
+    }
+}
+
+#[test]
+fn a_stored_order_of_declared_date_times_is_undetermined_and_told() {
+    let settings = settings();
+    restore(&settings, &files("0.3.0").database);
+    store_orders(&settings);
+    let server = settings.start();
+    let said = server.process.err.wait_for(|lines| {
+        lines.iter().find(|line| line.contains("by the order of texts")).cloned()
+    });
+    let said = said.expect("a line of the log");
+    assert!(said.contains("count=1") && said.contains("policy=\"expired\""), "{said}");
+    let metrics = Request::new("GET /metrics").send(server.address).is(200).text;
+    assert!(metrics.contains("\nportcullis_datetimes_as_texts 1\n"), "{metrics}");
+
+    let tenant = Tenant::with_provider(&server, Provider::shared(), TENANT);
+    let decides = |expires_at: Value| {
+        let check = json!({
+            "subject": "alice", "resource": "sheet:read", "action": "read",
+            "attributes": {"resource": {"expires_at": expires_at}},
+        });
+        tenant.check(&check).is(200).text_of("decision")
+    };
+    let [past, future] = ["2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"].map(|at| json!(at));
+    // A deny that is undetermined denies everybody but whom `if_missing` lets pass.
+    assert_eq!([&past, &future].map(|at| decides(at.clone())), ["deny", "deny"]);
+    assert_eq!(decides(Value::Null), "allow");
+
+    let path = format!("PUT /api/v1/abac/policies/{}", uuid::Uuid::from_u128(2));
+    tenant.manage(&path, &json!({"priority": 2})).is(200);
+    let mut order = condition("resource.expires_at", "lt", "2026-06-01T00:00:00Z");
+    let refused =
+        tenant.manage(&path, &json!({"rule_data": order})).refused(400, "VALIDATION_ERROR");
+    assert!(refused.text.contains("before"), "{}", refused.text);
+    (order["operator"], order["if_missing"]) = (json!("before"), json!(false));
+    tenant.manage(&path, &json!({"rule_data": order})).is(200);
+    assert_eq!([&past, &future].map(|at| decides(at.clone())), ["deny", "allow"]);
 }
 
 /// Asserts that what a version wrote is here still.

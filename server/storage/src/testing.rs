@@ -61,6 +61,13 @@ pub async fn make_outdated(url: &str) {
     migrated.expect("migrates");
 }
 
+/// Runs statements in the SQLite database at `url` as it is: without migrations.
+pub async fn execute_unmigrated(url: &str, statements: &str) {
+    let pool = SqlitePool::connect(url).await.expect("opens");
+    pool.execute(sqlx::AssertSqlSafe(statements.to_owned())).await.expect("works");
+    pool.close().await;
+}
+
 /// Runs statements that see every tenant, in one transaction.
 pub async fn execute(store: &Store, statements: impl IntoIterator<Item = String>) {
     let mut tx = store.write_all().await.expect("begins");
