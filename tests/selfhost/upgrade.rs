@@ -138,7 +138,8 @@ fn store_orders(settings: &Settings) {
     match settings.database() {
         Some(database) => drop(database.sql(&statements)),
         None => {
-            let run = execute_unmigrated(&file_of(settings), &statements);
+            let url = file_of(settings);
+            let run = execute_unmigrated(&url, &statements);
             tokio::runtime::Runtime::new().unwrap().block_on(run);
         }
     }
