@@ -192,7 +192,7 @@ fn every_fault(lasts: Duration) -> Option<String> {
     });
     is_right(&history);
     assert!(!history.losses.is_empty());
-    assert!(stage.loads_from_standbys(READER) > 10, "plans are read from standbys");
+    assert!(stage.loads_from_standbys(READER) > 0, "plans are read from standbys");
     Some(table.render(&history))
 }
 

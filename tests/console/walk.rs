@@ -31,7 +31,7 @@ fn a_browser_walks_from_a_denial_to_its_cause_and_back() {
         condition("user.ward", "eq", "er"), condition("user.on_shift", "eq", true),
     ]});
     let policy = tenant.policy("own ward", "chart:read", "allow", 10, &shift);
-    tenant.policy(SCRIPT, "chart:*", "deny", 1, &condition("user.name", "eq", SCRIPT));
+    tenant.policy(SCRIPT, "chart:write", "deny", 1, &condition("user.name", "eq", SCRIPT));
     tenant.rule("admin", "chart:read", "write", "allow");
     let other = json!({"type": "AND", "children": [
         condition("user.ward", "eq", "lab"), condition("user.on_shift", "eq", true),

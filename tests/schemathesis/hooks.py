@@ -182,6 +182,8 @@ def without_nul(value):
 # Refusals that are not findings: the operation (`None` means any), the status, and a part of the message.
 ANNOUNCED = [
     (None, 412, "the record has changed since"),
+    # A letter is one of any script.
+    (None, 400, "expected the name of a condition"),
     ("check", 400, "field `now` is unknown"),
     ("check", 400, "field `relations` is unknown"),
     ("check", 400, "field `at_revision` is unknown"),
@@ -212,6 +214,12 @@ ANNOUNCED = [
     ("registerResource", 400, "expected a verb of at most 128 characters"),
     ("registerResources", 400, "expected a verb of at most 128 characters"),
     ("registerResources", 400, "each name once"),
+    ("putCondition", 400, "the name of the path"),
+    ("putCondition", 400, "expected a network such as"),
+    ("putCondition", 400, "expected a regular expression"),
+    ("putCondition", 400, "expected an IANA time zone"),
+    ("putCondition", 400, "above zero and at most `P36525D`"),
+    ("putCondition", 400, "there is no resolver"),
     ("putRole", 400, "a role cannot include itself"),
     ("putRole", 400, "because it is the id of an entity"),
     ("putType", 400, "the type of the path"),
@@ -244,7 +252,7 @@ ANNOUNCED += [
     )
 ]
 # The document cannot know the types of a tenant, and what their relations store.
-ANNOUNCED += [(operation, 400, "expected a declared property of") for operation in ("createPolicy", "updatePolicy")]
+ANNOUNCED += [(operation, 400, "expected a declared property of") for operation in ("createPolicy", "updatePolicy", "putCondition", "planRows")]
 ANNOUNCED += [
     (operation, 400, reason)
     for operation in ("writeRelations", "syncRelations", "check")
