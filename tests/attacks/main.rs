@@ -122,7 +122,7 @@ const ATTACKS: &[Attack] = &[
     Attack { number: "21", name: "200 bulk registrations of 1 MiB at once", run: writes::bulk },
     Attack {
         number: "49",
-        name: "three policies of 45 KB whose tests walk many relations",
+        name: "three policies of 42 KB whose tests walk many relations",
         run: relations::walks,
     },
     Attack {

@@ -162,14 +162,19 @@ fn costs_beside(
 /// Attack 46: four replays with 48 MB of policies, and their deletion.
 pub(crate) fn replays_of_large_policies() -> Vec<Figure> {
     const REPLAYS: usize = 4;
+    /// Each has as many policies as the quota of a pattern allows.
+    const RESOURCES: usize = 8;
     let server = settings().set("QUOTA_STORED_BYTES", "64MiB").start();
     let tenant = Tenant::with_provider(&server, Provider::shared(), "noisy");
+    let resource = |number: usize| format!("large-{number}:read");
     for number in 0..200 {
-        tenant.policy("large", "large:read", "allow", 1, &large_tree(number));
+        let resource = resource(number % RESOURCES);
+        tenant.policy("large", &resource, "allow", 1, &large_tree(number));
     }
-    let revision = tenant.check(&check("alice", "large:read")).is(200).revision();
+    let revision = tenant.check(&check("alice", &resource(0))).is(200).revision();
     for number in 0..2_000 {
-        tenant.check(&check(&format!("user-{number}"), "large:read")).is(200);
+        let resource = resource(number * RESOURCES / 2_000);
+        tenant.check(&check(&format!("user-{number}"), &resource)).is(200);
     }
     let (_, before) = memory(&server);
     let body = json!({"candidate": {"revision": revision}});

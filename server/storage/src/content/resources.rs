@@ -91,8 +91,8 @@ pub async fn matching(
     pattern: &ResourcePattern,
     limit: u32,
 ) -> Result<Vec<String>, StoreError> {
-    const STEM: &str =
-        "SELECT name FROM resources WHERE tenant_id = $1 AND stem = $2 ORDER BY name LIMIT $3";
+    // In the order of an expression, so that SQLite takes the index of the stem and not the one of names.
+    const STEM: &str = "SELECT name FROM resources WHERE tenant_id = $1 AND stem = $2 ORDER BY name || '' LIMIT $3";
     match pattern {
         ResourcePattern::Any => names(tx, limit).await,
         ResourcePattern::Name(stem) => {

@@ -272,7 +272,7 @@ fn every_sample_case_passes_and_every_sample_rule_decides_one() {
     let policies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
     let (status, out, err) = test(&[&policies], None);
     assert_eq!((status, &*err), (ExitCode::SUCCESS, ""), "{out}");
-    assert_eq!(out.matches("  note: each of the ").count(), 5, "{out}");
+    assert_eq!(out.matches("  note: each of the ").count(), 6, "{out}");
 }
 
 #[test]
