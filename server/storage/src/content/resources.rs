@@ -14,12 +14,12 @@ use crate::content::quotas::resource_bytes;
 use crate::transactions::error::StoreError;
 use crate::transactions::json_list::to_json_list;
 use crate::transactions::macros::{
-    execute, fetch_all, fetch_optional, record, records, select, stored,
+    execute, fetch_all, fetch_optional, indexed, record, records, select, stored,
 };
 use crate::transactions::paging::{Pages, fetch_page, pages};
 use crate::transactions::row_lists::{Rows, write_rows};
 use crate::transactions::row_streams::{Records, stream_rows};
-use crate::transactions::tx::Tx;
+use crate::transactions::tx::{Statements, Tx};
 
 stored! {
     ResourceRecord as Row of "resources" {
@@ -91,12 +91,16 @@ pub async fn matching(
     pattern: &ResourcePattern,
     limit: u32,
 ) -> Result<Vec<String>, StoreError> {
-    // In the order of an expression, so that SQLite takes the index of the stem and not the one of names.
-    const STEM: &str = "SELECT name FROM resources WHERE tenant_id = $1 AND stem = $2 ORDER BY name || '' LIMIT $3";
+    const STEM: Statements = indexed!(
+        "SELECT name FROM resources",
+        resources_by_stem,
+        "WHERE tenant_id = $1 AND stem = $2 ORDER BY name LIMIT $3"
+    );
     match pattern {
         ResourcePattern::Any => names(tx, limit).await,
         ResourcePattern::Name(stem) => {
-            let rows = fetch_all!(tx, (String,), STEM, &tx.tenant, stem, i64::from(limit))?;
+            let sql = tx.statement(&STEM);
+            let rows = fetch_all!(tx, (String,), sql, &tx.tenant, stem, i64::from(limit))?;
             Ok(rows.into_iter().map(|(name,)| name).collect())
         }
         ResourcePattern::Exact(name) => {
