@@ -12,7 +12,13 @@ const median = (values) => values.toSorted((left, right) => left - right)[values
 /** Milliseconds until the first paint of `url`. */
 async function painted(page, url) {
   await page.goto(url, { waitUntil: 'load' });
-  return page.evaluate(`performance.getEntriesByName('first-contentful-paint')[0].startTime`);
+  // It may come after the page has loaded.
+  return page.evaluate(`new Promise((done) => {
+    new PerformanceObserver((list) => {
+      const first = list.getEntriesByName('first-contentful-paint')[0];
+      if (first) done(first.startTime);
+    }).observe({ type: 'paint', buffered: true });
+  })`);
 }
 
 /** A server of one page, which it sends at once. */
