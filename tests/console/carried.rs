@@ -1,4 +1,4 @@
-//! Sessions in what is done to the whole database: another encryption key, a backup, and the end of a tenant.
+//! Sessions in what is done to the whole database: another encryption key, the end of a tenant, and the erasure of a person.
 
 use super::Console;
 use super::desk::Desk;
@@ -39,4 +39,14 @@ fn a_tenant_that_is_deleted_has_no_session() {
     let me = console.page("me");
     eventually("the session ends", || browser.clone().get(&me).status == 303);
     eventually("the link ends", || browser.clone().get(&link).status == 410);
+}
+
+#[test]
+fn a_person_that_is_erased_has_no_session() {
+    let console = Console::start();
+    let [erased, other] = ["ann", "bob"].map(|subject| console.signed_in(subject, &["auditor"]));
+    console.tenant.delete("/api/v1/decisions?subject=ann").is(200);
+    let me = console.page("me");
+    erased.clone().get(&me).is(303);
+    other.clone().get(&me).is(200);
 }

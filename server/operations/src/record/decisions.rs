@@ -23,7 +23,7 @@ use portcullis_resolvers::{AnswerSource, Provenance, Report};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::searches::{Awaited, PAGE_TIME, SCAN_TIME};
-use portcullis_storage::{Store, StoreError, Tx, resources};
+use portcullis_storage::{Store, StoreError, Tx, resources, sessions};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use uuid::Uuid;
@@ -172,8 +172,8 @@ pub fn follow(
     Ok(DecisionStream::new(feed, view))
 }
 
-/// Erases the records of the caller's tenant about `subject` and the deliveries of its denied checks, on every replica. Once
-/// it is noted, it goes on without the caller.
+/// Erases the records of the caller's tenant about `subject`, the deliveries of its denied checks, and its sessions of the
+/// console, on every replica. Once it is noted, it goes on without the caller.
 ///
 /// # Errors
 /// There is no log, the erasure cannot be noted, or it takes longer than a request may: a repetition tells whether it is done.
@@ -187,6 +187,7 @@ pub async fn erase(
     let mut tx = app.write(caller, &by).await?;
     // The name of the person would outlive the records.
     tx.audit(AuditAction::DecisionsErased, caller.tenant());
+    sessions::delete_all(&mut tx, subject).await?;
     app.commit(tx).await?;
     let erased = log.erase(caller.tenant(), subject).await.map_err(|error| match error {
         ArchiveError::Stopping(stopping) => stopping.into(),
