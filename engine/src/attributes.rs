@@ -472,7 +472,7 @@ impl<'r> LayeredAttributes<'r> {
     fn is_supplied(&self, name: &str, value: AttributeValue<'r>) -> bool {
         let place = match self.sources.end_of(name) {
             NameEnd::Own(from) => self.settled_own(name, from, || Some(value)).0,
-            // What is behind a reference is no property of this entity.
+            // What is behind a reference is not a property of this entity.
             NameEnd::Related(_) if self.related.is_some() => return false,
             NameEnd::Related(_) => self.place(name),
         };

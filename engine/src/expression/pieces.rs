@@ -33,7 +33,7 @@ impl<'t> Piece<'t> {
     }
 }
 
-/// Cuts an expression into its pieces. Together they are the text; one that is no expression is one piece.
+/// Cuts an expression into its pieces. Together they are the text. A text that is not an expression is one piece.
 pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     let Ok(tokens) = all_tokens(text) else {
         return vec![Piece { kind: PieceKind::Other, text }];

@@ -28,11 +28,11 @@ pub(crate) struct Proved {
 /// The address has too many failed authentications, too many requests wait, or the store failed.
 pub(crate) async fn proved(
     app: &App,
-    context: &RequestContext,
+    (address, context): (&Address, &RequestContext),
     headers: &HeaderMap,
     name: &str,
 ) -> Result<Option<Proved>, ApiError> {
-    let cookies = Cookies::of(&Address::of(app));
+    let cookies = Cookies::of(address);
     let Some(text) = cookies.of_sessions(headers) else { return Ok(None) };
     refuse_if_full(app, context)?;
     let turn = lookup(app, context, &text)?;

@@ -187,7 +187,7 @@ async fn arrive(app: App, request: Request, known: &[&str]) -> Result<Visit, Box
     if name == NO_TENANT {
         return Err(show(&ApiError::not_found("page")));
     }
-    let found = proved(&app, &context, &headers, name).await;
+    let found = proved(&app, (&address, &context), &headers, name).await;
     let found = found.map_err(|error| show(&error))?;
     let Some(Proved { tenant, proof, session }) = found else {
         return Err(Box::new(sign_in_first(&parts, &address, name)));

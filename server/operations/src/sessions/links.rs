@@ -59,7 +59,7 @@ pub async fn find(app: &App, secret: &str) -> Result<Option<SessionLink>, Operat
     Ok(app.store.read_all(find).await?)
 }
 
-/// Returns the domain that a token of `tenant` has, as far as its rules tell: where a domain is no tenant, the one that most
+/// Returns the domain that a token of `tenant` has, as far as its rules tell: where a domain is not a tenant, the one that most
 /// of the first rules name, else the name of the tenant.
 async fn domain_of(app: &App, tenant: &str) -> Result<String, OperationError> {
     if app.mode.has_a_tenant_per_domain() {
