@@ -83,6 +83,24 @@ fn an_action_that_is_left_out_is_the_decoded_verb_everywhere() {
     }
     let items: Vec<Value> = resources.iter().map(|name| json!({"resource": name})).collect();
     assert_eq!(batch(&tenant, &json!(items)).is(200).json()["allowed"], json!(expected));
+    let matrix = json!({"subjects": [{"subject": "ann"}], "resources": resources});
+    let matrix = tenant.manage("POST /api/v1/matrix", &matrix).is(200).json();
+    let cells = matrix["cells"].as_array().unwrap().iter();
+    let cells: Vec<_> = cells.map(|cell| (&cell["action"], cell["decision"] == "allow")).collect();
+    let actions = ["read", "send all", "mail all", "write"].map(Value::from);
+    assert_eq!(cells, actions.iter().zip(expected).collect::<Vec<_>>(), "{matrix}");
+    let search = json!({"subject": "ann", "type": "doc"});
+    let found = tenant.manage("POST /api/v1/search/actions", &search).is(200).json();
+    let found: Vec<_> =
+        found["results"].as_array().unwrap().iter().map(|one| &one["resource"]).collect();
+    assert_eq!(found, ["doc:mail%20all", "doc:read", "doc:send%20all"]);
+    for (fields, member) in [(Value::Null, "action"), (json!(["id"]), "name")] {
+        let search = json!({"subject": "ann", "type": "doc", "fields": fields});
+        let found = tenant.manage("POST /api/v1/search/actions", &search).is(200).json();
+        let results = found["results"].as_array().unwrap().iter();
+        let actions: Vec<_> = results.map(|one| &one[member]).collect();
+        assert_eq!(actions, ["mail all", "read", "send all"], "{found}");
+    }
     // An action that is sent is that one.
     for (action, expected) in [("send%20all", "allow"), ("send all", "deny")] {
         let body = json!({"subject": "ann", "resource": "doc:send%20all", "action": action});
@@ -93,6 +111,30 @@ fn an_action_that_is_left_out_is_the_decoded_verb_everywhere() {
     let legacy = Request::new("POST /api/v1/resources/access/check");
     let legacy = legacy.token(&tenant.token("ann", &[])).json(&body);
     assert_eq!(tenant.send(&legacy).is(200).json()["allowed"], false);
+}
+
+/// A rule matches a verb in either form, whatever its subject, and the decoded form is a registered one.
+#[test]
+fn rules_name_encoded_verbs_in_either_form() {
+    let tenant = Tenant::new();
+    let relations = json!({"relations": {"viewer": "[user]"}});
+    tenant.manage("PUT /api/v1/types/doc", &relations).is(201);
+    for name in ["doc:send%20all", "doc:mail%3Aall"] {
+        tenant.resource(name);
+    }
+    let tuple = json!({"object": "doc:1", "relation": "viewer", "subject": "user:ann"});
+    tenant.manage("POST /api/v1/relations", &json!({"write": [tuple]})).is(200);
+    for (obj, act) in [("doc:send%20all", "send%20all"), ("doc:mail%3Aall", "mail:all")] {
+        let rule = json!({"sub": "viewer@resource", "obj": obj, "act": act, "effect": "allow"});
+        let written = tenant.manage("POST /api/v1/resources/policies", &rule).is(201).json();
+        assert_eq!(written["warnings"], Value::Null, "{written}");
+        let check = |id: &str| {
+            let body = json!({"subject": "ann", "resource": obj,
+                "attributes": {"resource": {"id": id}}});
+            tenant.check(&body).is(200).text_of("decision").to_owned()
+        };
+        assert_eq!([check("1"), check("2")], ["allow", "deny"], "{obj}");
+    }
 }
 
 #[test]

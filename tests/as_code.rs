@@ -307,10 +307,20 @@ fn faults_say_where_they_are_and_what_to_do() {
         let refused = finish(command).is(1);
         assert!(refused.err.contains(expected), "{}", refused.err);
     }
-    let mut command = portcullis(&["plan", "acme", "--url", &exported.url()]);
-    command.current_dir(exported.root.path());
-    let refused = finish(command).is(1);
-    assert!(refused.err.contains("SERVICE_API_KEY: expected a service key"), "{}", refused.err);
+    // The exit code of a setting that is missing is 2, which is a change where the command shows changes.
+    for (command, code) in [
+        (&["plan", "acme"][..], 1),
+        (&["drift", "acme"], 1),
+        (&["apply", "acme"], 2),
+        (&["export", "--tenant-folder", "other", "--tenant", "acme"], 2),
+        (&["decisions", "search"], 2),
+        (&["import", "relations", "tuples.txt"], 2),
+    ] {
+        let mut command = portcullis(command);
+        command.args(["--url", &exported.url()]).current_dir(exported.root.path());
+        let refused = finish(command).is(code);
+        assert!(refused.err.contains("SERVICE_API_KEY: expected a service key"), "{}", refused.err);
+    }
     // A fault of the content is named with its item.
     exported.add(
         "policies.yaml",

@@ -290,6 +290,9 @@ fn commands_print_the_record() {
     assert_eq!((part.code, part.out.lines().count()), (Some(1), 1), "there is more");
     let shown = run(&["show", &id]);
     assert!(shown.code == Some(0) && shown.out.contains("\"subject\": \"alice\""));
+    let refused = run(&["show", "alice"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(refused.err.contains("expected the id of a decision"), "{}", refused.err);
     let exported = run(&["export", "--decision", "deny"]).out;
     let lines: Vec<Value> =
         exported.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();

@@ -14,20 +14,12 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::once::installed::installed;
-use crate::support::openid::{available, skip};
+use crate::support::packages::from_pypi;
 use crate::support::process::{finish, repository};
 
 /// The programs of the packages that judge these files; `None` where they cannot be installed.
 fn programs() -> Option<PathBuf> {
-    if !available("python3") {
-        skip("the judges of `deploy/` need `python3` with pip");
-        return None;
-    }
-    let pip = ["venv/bin/pip", "install", "--quiet", "-r", "requirements.txt"];
-    let venv = ["python3", "-m", "venv", "--clear", "venv"];
-    let source = repository().join("tests/deploy");
-    Some(installed(&source, "deploy", "requirements.txt", &[&venv, &pip]).join("venv/bin"))
+    Some(from_pypi("deploy", "tests/deploy")?.join("venv/bin"))
 }
 
 /// The text of a file of the repository.

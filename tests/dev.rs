@@ -104,8 +104,10 @@ impl Dev {
 
 /// Returns the lines of a command, which goes on while a line ends with `\` or its body is not closed.
 fn command_after(lines: &[String]) -> String {
+    // Hints may come before the command.
+    let begin = lines.iter().position(|line| !line.starts_with("# ")).expect("a command");
     let end = lines.iter().position(|line| line.ends_with("}'")).expect("the end of a command");
-    lines[..=end].join("\n")
+    lines[begin..=end].join("\n")
 }
 
 /// Splits a shell command into words. It may use quotes, and `\` at the end of a line.
@@ -214,7 +216,8 @@ fn checks_on_a_screen(welcome: &[String]) -> Vec<(&str, String)> {
     }
     let headings = welcome.iter().enumerate();
     let headings = headings.filter_map(|(at, line)| {
-        let (decision, _) = line.strip_prefix("# ")?.split_once(": ")?;
+        let heading = line.strip_prefix("# ").filter(|line| !line.starts_with("hint "))?;
+        let (decision, _) = heading.split_once(": ")?;
         Some((decision, command_after(&welcome[at + 1..])))
     });
     headings.collect()

@@ -6,8 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::once::installed::installed;
-use crate::support::openid::{available, skip};
+use crate::support::packages::from_pypi;
 use crate::support::process::repository;
 use crate::support::{Provider, Server, Settings, Tenant};
 
@@ -20,15 +19,7 @@ struct Python(PathBuf);
 impl Python {
     /// Installs DuckDB. `None` where that cannot be done.
     fn with_duckdb() -> Option<Self> {
-        if !available("python3") {
-            skip("a foreign reader of the record, DuckDB, needs `python3` with pip");
-            return None;
-        }
-        let pip = ["venv/bin/pip", "install", "--quiet", "-r", "requirements.txt"];
-        let venv = ["python3", "-m", "venv", "--clear", "venv"];
-        let source = repository().join("tests/duckdb");
-        let folder = installed(&source, "duckdb", "requirements.txt", &[&venv, &pip]);
-        Some(Self(folder.join("venv/bin/python")))
+        Some(Self(from_pypi("duckdb", "tests/duckdb")?.join("venv/bin/python")))
     }
 
     /// Runs a program of `tests/duckdb` with `input`, and returns the lines of JSON that it prints.

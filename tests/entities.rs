@@ -101,8 +101,10 @@ fn a_list_of_entities_takes_no_precondition() {
     let tenant = Tenant::new();
     let written = put(&tenant, &json!([user("ann")])).is(200).json();
     let list = tenant.managing("PUT /api/v1/entities").json(&json!({"entities": [user("ann")]}));
-    for condition in ["\"another\"", "*", ""] {
-        let refused = tenant.send(&list.clone().header("if-match", condition));
+    for (header, condition) in
+        [("if-match", "\"another\""), ("if-match", "*"), ("if-match", ""), ("if-none-match", "*")]
+    {
+        let refused = tenant.send(&list.clone().header(header, condition));
         let message = refused.refused(400, "BAD_REQUEST").message();
         assert!(message.contains("`source`"), "{message}");
     }

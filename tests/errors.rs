@@ -164,6 +164,21 @@ fn a_key_is_no_credential_for_a_check() {
 }
 
 #[test]
+fn the_refusal_of_the_admin_key_says_what_the_route_takes() {
+    let server = Server::shared();
+    for (route, expected) in [
+        ("POST /api/v1/check", "a bearer token or a service key, not the admin key"),
+        ("GET /api/v1/abac/policies", "a bearer token or a service key, not the admin key"),
+        ("GET /api/v1/service-api-keys", "a bearer token, not a key"),
+    ] {
+        let request =
+            Request::new(route).header("x-admin-api-key", "0123456789abcdef0123456789abcdef");
+        let reply = request.send(server.address).refused(401, "UNAUTHENTICATED");
+        assert_eq!(reply.message(), format!("this route needs {expected}"), "{route}");
+    }
+}
+
+#[test]
 fn two_credentials_are_a_bad_request() {
     let tenant = Tenant::new();
     let bearer = format!("Bearer {}", tenant.token("boss", &["admin"]));

@@ -1,13 +1,12 @@
 //! The programs of `docs/filters.md`: each is run as it is printed, and selects the rows that checks allow.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use portcullis_test_postgres::Cluster;
 use serde_json::{Value, json};
 
-use crate::once::installed::installed;
-use crate::support::openid::{available, skip};
+use crate::support::packages::{from_npm_as, from_pypi};
 use crate::support::process::{finish, repository};
 use crate::support::{Provider, Server, Settings, Tenant};
 
@@ -28,9 +27,7 @@ fn printed(language: &str) -> String {
     program
 }
 
-fn folder(name: &str, wanted: &str, commands: &[&[&str]]) -> PathBuf {
-    installed(&repository().join("tests/filter-examples"), name, wanted, commands)
-}
+const FOLDER: &str = "tests/filter-examples";
 
 /// A server whose policies allow the owner and the owner's team, and deny documents of the board. Returns a key, too.
 fn server() -> (Server, String) {
@@ -64,12 +61,7 @@ fn selects(folder: &Path, program: &[&str]) {
 
 #[test]
 fn the_one_with_sqlalchemy_selects_the_allowed_rows() {
-    if !available("python3") {
-        return skip("the filter example with SQLAlchemy needs `python3`");
-    }
-    let pip = ["venv/bin/pip", "install", "--quiet", "-r", "requirements.txt"];
-    let venv = ["python3", "-m", "venv", "--clear", "venv"];
-    let folder = folder("filter-sqlalchemy", "requirements.txt", &[&venv, &pip]);
+    let Some(folder) = from_pypi("filter-sqlalchemy", FOLDER) else { return };
     std::fs::write(folder.join("page.py"), printed("python")).unwrap();
     let python = folder.join("venv/bin/python");
     selects(&folder, &[&python.to_string_lossy(), "page.py"]);
@@ -77,11 +69,8 @@ fn the_one_with_sqlalchemy_selects_the_allowed_rows() {
 
 #[test]
 fn the_one_with_knex_selects_the_allowed_rows() {
-    if !available("node") || !available("npm") {
-        return skip("the filter example with Knex needs `node` and `npm`");
-    }
-    let npm = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"];
-    let folder = folder("filter-knex", "package-lock.json", &[&npm]);
+    let files = ["package-lock.json", "package.json"];
+    let Some(folder) = from_npm_as("filter-knex", FOLDER, &files) else { return };
     std::fs::write(folder.join("page.mjs"), printed("js")).unwrap();
     selects(&folder, &["node", "page.mjs"]);
 }

@@ -110,6 +110,9 @@ fn a_refused_line_is_named_and_the_load_goes_on() {
     ] {
         assert!(refused.err.contains(part), "{part}: {}", refused.err);
     }
+    let unread = load(&tenant, "relations", folder.path(), &[]);
+    let named = format!("cannot read `{}`: Is a directory", folder.path().display());
+    assert!(unread.err.contains(&named), "{}", unread.err);
     fs::write(&file, format!("{good}doc:x#viewer@user:ann\n")).expect("writes");
     let rest = load(&tenant, "relations", &file, &sync);
     assert_eq!(rest.out, "relations: 2001 written, 0 unchanged, 0 deleted", "{}", rest.err);
@@ -126,4 +129,41 @@ fn a_refused_line_is_named_and_the_load_goes_on() {
     assert!(ended.err.contains("run the command again: it begins a new sync"), "{}", ended.err);
     let synced = load(&tenant, "relations", &file, &sync);
     assert_eq!(synced.out, "relations: 0 written, 2001 unchanged, 0 deleted", "{}", synced.err);
+}
+
+/// A note of one tenant says nothing about another one, or about a database that was replaced.
+#[test]
+fn a_load_begins_anew_where_the_lines_before_are_not_there() {
+    let (first, other) = (tenant(), tenant());
+    let folder = tempfile::tempdir().expect("a folder");
+    let good: String = (0..2_000).map(|n| format!("doc:d{n}#viewer@user:ann\n")).collect();
+    let file = file(&folder, &format!("{good}doc:x#editor@user:ann\n"));
+    assert_eq!(load(&first, "relations", &file, &[]).code, Some(1));
+    fs::write(&file, format!("{good}doc:x#viewer@user:ann\n")).expect("writes");
+    let loaded = load(&other, "relations", &file, &[]);
+    assert_eq!(loaded.out, "relations: 1001 written, 1000 unchanged, 0 deleted", "{}", loaded.err);
+    assert_eq!(
+        other.get("/api/v1/relations?object=doc:d1").is(200).json()[0]["subject"],
+        "user:ann"
+    );
+}
+
+#[test]
+fn a_load_needs_no_place_for_its_progress() {
+    let (tenant, folder) = (tenant(), tempfile::tempdir().expect("a folder"));
+    let good: String = (0..1_000).map(|n| format!("doc:d{n}#viewer@user:ann\n")).collect();
+    let file = file(&folder, &format!("{good}doc:x#editor@user:ann\n"));
+    // No file can be written in the place of a folder.
+    fs::create_dir(folder.path().join("records.txt.new")).expect("a folder");
+    let refused = load(&tenant, "relations", &file, &[]);
+    for part in [
+        "cannot note the progress",
+        "begins anew",
+        "the lines up to 1000 are written; run the command again, and it leaves them unchanged",
+    ] {
+        assert!(refused.err.contains(part), "{part}: {}", refused.err);
+    }
+    fs::write(&file, format!("{good}doc:x#viewer@user:ann\n")).expect("writes");
+    let loaded = load(&tenant, "relations", &file, &[]);
+    assert_eq!(loaded.out, "relations: 1 written, 1000 unchanged, 0 deleted", "{}", loaded.err);
 }

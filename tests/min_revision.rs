@@ -14,9 +14,17 @@ const WAIT: Duration = Duration::from_secs(2);
 
 /// A check that demands a revision.
 fn demand(tenant: &Tenant<'_>, route: &str, revision: &str) -> Reply {
+    demand_all(tenant, route, &[revision])
+}
+
+/// A check that demands each of these revisions.
+fn demand_all(tenant: &Tenant<'_>, route: &str, revisions: &[&str]) -> Reply {
     let body = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
-    let request = Request::new(route).token(&tenant.token("gateway", &["service"])).json(&body);
-    tenant.send(&request.header("x-min-policy-revision", revision))
+    let mut request = Request::new(route).token(&tenant.token("gateway", &["service"])).json(&body);
+    for revision in revisions {
+        request = request.header("x-min-policy-revision", revision);
+    }
+    tenant.send(&request)
 }
 
 #[test]
@@ -96,6 +104,15 @@ fn a_revision_that_never_comes_is_a_503() {
     }
     // It harms nobody else.
     assert!(tenant.decide("alice", "doc:read", "read").allowed());
+}
+
+#[test]
+fn of_several_demands_the_latest_counts() {
+    let tenant = Tenant::new();
+    tenant.rule("alice", "doc:read", "read", "allow");
+    assert_eq!(demand_all(&tenant, CHECKS[0], &["1", "0"]).is(200).revision(), 1);
+    demand_all(&tenant, CHECKS[0], &["0", "2"]).refused(503, "DEPENDENCY_UNAVAILABLE");
+    demand_all(&tenant, CHECKS[0], &["0", "x"]).refused(400, "BAD_REQUEST");
 }
 
 #[test]

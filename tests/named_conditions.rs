@@ -187,6 +187,13 @@ fn an_apply_plans_conditions_as_roles() {
     let without = json!({"conditions": [], "policies": []});
     let refused = tenant.manage(APPLY, &body(&without)).refused(409, "CONFLICT");
     assert_eq!(broken(&refused), ["policy by-hand"]);
+    // The impact of a change is that on the policies that use the condition, although their texts stay.
+    let asking = json!({"owner": OWNER, "bundle": bundle("user.team == \"red\""), "impact": true});
+    let impact = tenant.manage(PLAN, &asking).is(200).json()["impact"]["changes"].clone();
+    let texts = |side: &str| impact[0][side]["condition"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(impact[0]["resource"], "ticket:read", "{impact}");
+    assert!(texts("before").contains("user.team == resource.team"), "{impact}");
+    assert!(texts("after").contains("user.team == \"red\""), "{impact}");
     // A change shows in the plan, and the cases of the gate see it.
     let case = json!({"name": "blue reads", "check": check(&json!({"team": "blue"})),
         "expect": {"decision": "allow", "rule": "agents"}});
@@ -209,7 +216,10 @@ fn a_revision_is_restored_with_its_conditions() {
     decides(&tenant, &json!({"team": "blue"}), "deny");
     let changes = tenant.get("/api/v1/revisions/3").is(200).json();
     assert!(changes.to_string().contains("condition"), "{changes}");
-    tenant.manage("POST /api/v1/revisions/2/restore", &json!({})).is(200);
+    let restored = tenant.manage("POST /api/v1/revisions/2/restore", &json!({})).is(200).json();
+    // The condition is written back, and the policy stays.
+    assert_eq!(restored["counts"]["update"], 1);
+    assert_eq!(restored["counts"]["unchanged"], 1);
     decides(&tenant, &json!({"team": "blue"}), "allow");
     let shown = tenant.get("/api/v1/conditions/on_team").is(200).json();
     assert_eq!(shown["when"], "user.team == resource.team");

@@ -39,7 +39,6 @@ mod helpdesk;
 mod hostile;
 mod https;
 mod import;
-mod installed;
 mod isolation;
 mod java_client;
 #[path = "authentication/key_sets.rs"]

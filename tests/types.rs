@@ -75,6 +75,23 @@ fn an_undeclared_name_is_a_fault_in_policies_and_entities() {
 }
 
 #[test]
+fn one_type_too_many_is_refused_as_such() {
+    let tenant = Tenant::new();
+    let types = |names: std::ops::Range<u32>| {
+        let types: Vec<Value> = names.map(|n| json!({"type": format!("t{n}")})).collect();
+        json!({"owner": format!("git:{}", types.len()), "bundle": {"types": types}})
+    };
+    tenant.manage("POST /api/v1/apply", &types(0..100)).is(200);
+    for refused in [
+        declare(&tenant, "one-more", &json!({})),
+        tenant.manage("POST /api/v1/apply", &types(100..101)),
+    ] {
+        let message = refused.refused(409, "CONFLICT").message().to_owned();
+        assert_eq!(message, "the tenant may have at most 100 types; delete some first");
+    }
+}
+
+#[test]
 fn rules_and_policies_name_relations_of_the_types_of_their_resources() {
     let tenant = Tenant::new();
     let rule =

@@ -100,16 +100,26 @@ def workspace_version() -> str:
 
 
 def stripped_copy(binary: Path, scratch: Path) -> Path:
-    """Copies the binary to `scratch`, without symbols. One of the profile `dist` has none."""
+    """Copies the binary to `scratch`, without symbols."""
     if not binary.is_file():
         raise Fault(f"the binary `{binary}` does not exist")
     scratch.mkdir(exist_ok=True)
     copy = scratch / "portcullis"
     shutil.copyfile(binary, copy)
     if ".symtab" in run("readelf", "--section-headers", "--wide", copy):
-        run("strip", "--strip-all", copy)
+        strip(copy)
     copy.chmod(0o755)
     return copy
+
+
+def strip(binary: Path) -> None:
+    """Removes the symbols with the tool of the Rust toolchain: the `strip` of a system knows one processor."""
+    sysroot = Path(run("rustc", "--print", "sysroot", cwd=REPOSITORY).strip())
+    program = next(sysroot.glob("lib/rustlib/*/bin/rust-objcopy"), None)
+    if program is None:
+        raise Fault(f"`rust-objcopy` is not in `{sysroot}`: install Rust by rustup")
+    # Its library is not where the program looks for it.
+    run(program, "--strip-all", binary, env=os.environ | {"LD_LIBRARY_PATH": str(sysroot / "lib")})
 
 
 def check_version(binary: Path, version: str) -> None:

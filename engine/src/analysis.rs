@@ -103,6 +103,7 @@ impl Analysis {
         let mut steps = self.steps.min(MAX_QUESTION_STEPS);
         let before = steps;
         let found = Search::new(scope, &mut steps).finds(goals).ok();
+        // One question cannot use up the steps of all others.
         self.steps -= before - steps;
         found
     }
@@ -139,27 +140,28 @@ pub fn never_decided<'c>(
 
 /// Returns the condition that is true exactly for the checks that the rule matches, apart from their resource.
 pub fn rule_condition(tuple: &RuleTuple) -> Condition {
-    let field = |field, operator, text: &str| {
-        Condition::Test(Test {
-            attribute: AttributePath::Request(field),
-            predicate: Predicate::Compare(operator, Operand::Text(text.into())),
-            if_missing: None,
-        })
-    };
     let mut all = Vec::new();
     if tuple.sub != WILDCARD {
         let principals = [
-            field(RequestField::Subject, Operator::Eq, &tuple.sub),
-            field(RequestField::Roles, Operator::Contains, &tuple.sub),
+            comparison(RequestField::Subject, Operator::Eq, &tuple.sub),
+            comparison(RequestField::Roles, Operator::Contains, &tuple.sub),
         ];
         all.push(Condition::Or(principals.into()));
     }
     for (name, text) in [(RequestField::Domain, &tuple.dom), (RequestField::Action, &tuple.act)] {
         if text != WILDCARD {
-            all.push(field(name, Operator::Eq, text));
+            all.push(comparison(name, Operator::Eq, text));
         }
     }
     Condition::And(all.into())
+}
+
+fn comparison(field: RequestField, operator: Operator, text: &str) -> Condition {
+    Condition::Test(Test {
+        attribute: AttributePath::Request(field),
+        predicate: Predicate::Compare(operator, Operand::Text(text.into())),
+        if_missing: None,
+    })
 }
 
 #[cfg(test)]

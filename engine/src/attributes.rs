@@ -180,10 +180,13 @@ impl<'r> AttributeMap<'r> {
         layers.declared(name) == Some(PropertySource::Directory)
     }
 
-    /// Returns whether the request sent the attribute `name`, which is taken from another place alone.
+    /// Returns whether the request sent the attribute `name`, or a reference that leads to it, and what it sent is taken from
+    /// another place alone.
     pub(crate) fn is_overridden(self, name: &str) -> bool {
         let Form::Layers(layers) = self.0 else { return false };
-        layers.is_overridden(name) && layers.sent.has(name)
+        let related = layers.sources.related(name);
+        let way = related.iter().flat_map(|related| related.references.iter().map(|one| one.name));
+        way.chain([name]).any(|name| layers.is_overridden(name) && layers.sent.has(name))
     }
 
     /// Returns whether the map names the attribute `name`, `null` included.
@@ -191,9 +194,8 @@ impl<'r> AttributeMap<'r> {
         match self.0 {
             Form::Plain(plain) => plain.has(name),
             Form::Layers(layers) => {
-                let is_supplied =
-                    || matches!(layers.settled(name), (PropertySource::Directory, Some(_)));
-                layers.sent.has(name) || is_supplied()
+                layers.sent.has(name)
+                    || matches!(layers.settled(name), (PropertySource::Directory, Some(_)))
             }
         }
     }

@@ -93,16 +93,13 @@ impl<'r> BatchBody<'r> {
         let defaults = Defaults::read(fields);
         let default = beside(fields);
         let semantic = fields.optional("semantic", named);
-        let item = |json, at: &Place<'_>, problems: &mut Problems| {
-            defaults.item(json, at, problems, beside)
-        };
         let items = fields.required("checks", |json, at, problems| {
             let count = json.as_array().map_or(0, <[_]>::len);
             if json.as_array().is_some() && !(1..=MAX_ITEMS).contains(&count) {
                 problems.expected(at, format!("1 to {MAX_ITEMS} checks, not {count}"));
                 return None;
             }
-            list(item)(json, at, problems)
+            list(|json, at, problems| defaults.item(json, at, problems, beside))(json, at, problems)
         });
         note_misplaced(fields);
         let (listed, items) = items?.into_iter().unzip();
@@ -167,12 +164,11 @@ struct Defaults<'r> {
 
 impl<'r> Defaults<'r> {
     fn read(fields: &mut Fields<'r, '_>) -> Self {
-        let mut text = |name, text| CheckMembers::optional(fields, name, text);
         Self {
-            subject: text("subject", CheckText::UpTo(MAX_SUBJECT)),
-            resource: text("resource", CheckText::Resource),
-            action: text("action", CheckText::UpTo(MAX_ACTION)),
-            domain: text("domain", CheckText::UpTo(MAX_DOMAIN)),
+            subject: CheckMembers::optional(fields, "subject", CheckText::UpTo(MAX_SUBJECT)),
+            resource: CheckMembers::optional(fields, "resource", CheckText::Resource),
+            action: CheckMembers::optional(fields, "action", CheckText::UpTo(MAX_ACTION)),
+            domain: CheckMembers::optional(fields, "domain", CheckText::UpTo(MAX_DOMAIN)),
             attributes: CheckMembers::attributes(fields, "attributes"),
             expected: CheckMembers::effect(fields, EXPECTED),
         }

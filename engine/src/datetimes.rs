@@ -131,34 +131,21 @@ impl Types {
         has_datetimes: impl Fn(&AttributePath) -> bool,
     ) -> Vec<(String, &'c Test)> {
         let mut found = Vec::new();
+        // The list of the items that the next tests are about: those of an item come after the test of its list.
+        let mut list = None;
         condition.visit_tests(&Place::root(), &mut |test, at| {
-            if self.is_order_as_texts(resource, test, &has_datetimes) {
+            if let Predicate::Items(_) = &test.predicate {
+                list = Some(&test.attribute);
+            }
+            let is_undeclared = |path: &AttributePath| match path {
+                AttributePath::Item => list.is_some_and(|list| self.is_undeclared(resource, list)),
+                path => self.is_undeclared(resource, path),
+            };
+            if is_order_as_texts(test, is_undeclared, &has_datetimes) {
                 found.push((at.to_string(), test));
             }
         });
         found
-    }
-
-    fn is_order_as_texts(
-        &self,
-        resource: &ResourcePattern,
-        test: &Test,
-        has_datetimes: &impl Fn(&AttributePath) -> bool,
-    ) -> bool {
-        let Some((_, operand)) = order(&test.predicate) else { return false };
-        let left = &test.attribute;
-        match operand {
-            Operand::Attribute(right) if is_time(right) => self.is_undeclared(resource, left),
-            Operand::Attribute(right) if is_time(left) => self.is_undeclared(resource, right),
-            Operand::Attribute(right) => {
-                let mut sides = [left, right].into_iter();
-                sides.all(|path| self.is_undeclared(resource, path) && has_datetimes(path))
-            }
-            Operand::Text(text) => {
-                parse_instant(text).is_some() && self.is_undeclared(resource, left)
-            }
-            _ => false,
-        }
     }
 
     /// Returns whether an attribute may have any value, as far as the types say.
@@ -171,6 +158,24 @@ impl Types {
                 declared.is_none_or(|names| names.is_open(name))
             }),
         }
+    }
+}
+
+fn is_order_as_texts(
+    test: &Test,
+    is_undeclared: impl Fn(&AttributePath) -> bool,
+    has_datetimes: &impl Fn(&AttributePath) -> bool,
+) -> bool {
+    let Some((_, operand)) = order(&test.predicate) else { return false };
+    let left = &test.attribute;
+    match operand {
+        Operand::Attribute(right) if is_time(right) => is_undeclared(left),
+        Operand::Attribute(right) if is_time(left) => is_undeclared(right),
+        Operand::Attribute(right) => {
+            [left, right].into_iter().all(|path| is_undeclared(path) && has_datetimes(path))
+        }
+        Operand::Text(text) => parse_instant(text).is_some() && is_undeclared(left),
+        _ => false,
     }
 }
 
@@ -211,8 +216,10 @@ pub(crate) fn instead_of(test: &Test) -> Option<String> {
     };
     let operand = match operand {
         Operand::Text(text) => {
-            let of_day = || parse_instant(&format!("{text}T00:00:00Z"));
-            let instant = parse_instant(text).or_else(of_day).or_else(|| parse_instant(EXAMPLE));
+            // The text may be a day, or no instant at all: an example shows the form then.
+            let instant = parse_instant(text)
+                .or_else(|| parse_instant(&format!("{text}T00:00:00Z")))
+                .or_else(|| parse_instant(EXAMPLE));
             Operand::Instant(instant?)
         }
         other => other.clone(),

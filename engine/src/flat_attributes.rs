@@ -154,6 +154,7 @@ impl<'a> FlatAttributes<'a> {
         if range.end as usize != self.attributes.len() {
             return None;
         }
+        // From the last one on: each removal moves those behind it.
         for index in (start..self.attributes.len()).rev() {
             if self.attributes.get(index).is_some_and(|own| names.contains(&&*own.name)) {
                 self.attributes.remove(index);
@@ -176,10 +177,9 @@ impl<'a> FlatAttributes<'a> {
     }
 
     fn tree_value(&mut self, value: &'a Json<'a>) -> Option<FlatValue<'a>> {
-        let is_item = |item: &Json<'_>| matches!(item, Json::String(_) | Json::Number(_));
         Some(match value {
             Json::Null => FlatValue::Scalar(Json::Null),
-            Json::Array(items) if items.iter().all(is_item) => {
+            Json::Array(items) if items.iter().all(is_text_or_number) => {
                 let start = place(self.items.len())?;
                 self.items.reserve(self.items.len() + items.len());
                 items.iter().filter_map(Json::as_scalar).for_each(|item| self.items.push(item));
@@ -227,6 +227,10 @@ impl<'a> FlatAttribute<'a> {
 #[inline]
 fn at<'i, 'a>(items: &'i [Json<'a>], range: &Range<u32>) -> &'i [Json<'a>] {
     items.get(range.start as usize..range.end as usize).unwrap_or_default()
+}
+
+fn is_text_or_number(item: &Json<'_>) -> bool {
+    matches!(item, Json::String(_) | Json::Number(_))
 }
 
 fn text_value(text: &str) -> FlatValue<'_> {

@@ -148,7 +148,6 @@ impl Problem {
 impl Fault {
     /// Cuts texts that are too long.
     fn within_limits(self) -> Self {
-        let cut = |text: String| excerpt(text, MAX_TEXT);
         match self {
             Self::Missing(_) => self,
             Self::Unknown { name, meant } => Self::Unknown { name: cut(name), meant },
@@ -158,6 +157,10 @@ impl Fault {
             }
         }
     }
+}
+
+fn cut(text: String) -> String {
+    excerpt(text, MAX_TEXT)
 }
 
 impl fmt::Display for Problem {

@@ -221,10 +221,11 @@ fn find_duplicates(members: &[Member<'_>], at: &Place<'_>, problems: &mut Proble
 /// Returns whether the names are distinct. False for many members, which are compared faster when they are sorted.
 fn are_few_and_distinct(members: &[Member<'_>]) -> bool {
     const FEW: usize = 8;
-    let is_new = |(index, (key, _)): (usize, &Member<'_>)| {
-        members.iter().take(index).all(|(own, _)| own != key)
-    };
-    members.len() <= FEW && members.iter().enumerate().all(is_new)
+    if members.len() > FEW {
+        return false;
+    }
+    let mut numbered = members.iter().enumerate();
+    numbered.all(|(index, (key, _))| members.iter().take(index).all(|(own, _)| own != key))
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {

@@ -30,8 +30,8 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     let length = name.chars().count();
     let most = length / PER_MISTAKE;
     // Most names differ by their length alone, which is much faster to see.
-    let near = |known: &&str| known.chars().count().abs_diff(length) <= most;
-    let known = known.into_iter().filter(near);
+    let known = known.into_iter();
+    let known = known.filter(|known| known.chars().count().abs_diff(length) <= most);
     let distances = known.map(|known| (strsim::osa_distance(&lower, &known.to_lowercase()), known));
     let near = distances.filter(|(distance, _)| *distance <= most);
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)

@@ -117,13 +117,17 @@ impl<'a> PlainText<'a> {
     }
 
     fn number(&mut self) -> Option<Json<'a>> {
-        let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
-        let length = self.rest().iter().take_while(|byte| is_part(byte)).count();
+        let length = self
+            .rest()
+            .iter()
+            .take_while(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'))
+            .count();
         let token = self.text.get(self.at..self.at + length)?;
         self.at += length;
         if let Some(number) = short_natural(token) {
             return Some(Json::Number(Number::from(number)));
         }
+        // The reader of trees knows every other form, and refuses what is not a number.
         json::parse(token.as_bytes()).ok()
     }
 
@@ -184,6 +188,7 @@ const SPACE: u8 = b' ';
 fn string_length(bytes: &[u8]) -> Option<usize> {
     let mut before = 0;
     while let Some(eight) = bytes.get(before..).and_then(|rest| rest.first_chunk()) {
+        // In this order the first byte has the lowest bits: trailing zeros count the bytes before a mark.
         let marks = marks(u64::from_le_bytes(*eight));
         if marks != 0 {
             before += marks.trailing_zeros() as usize / 8;

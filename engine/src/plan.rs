@@ -51,7 +51,7 @@ pub use explanation::{
     ExplainedPolicy, ExplainedReference, ExplainedRule, ExplainedTest, Explanation, TruthValue,
 };
 use layer::{Layer, Layers, whole};
-use rules::{Rules, Shared};
+use rules::{Rules, SharedPatterns};
 use source::Source;
 
 /// The compiled policies of plans without any.
@@ -64,7 +64,7 @@ pub struct Plan {
     revision: u64,
     rules: Rules,
     /// The rules that the plan shares with a broader one.
-    shared: Shared,
+    shared: SharedPatterns,
     /// Whether the policies are the broader plan's.
     shares_policies: bool,
     /// The facts about the tenant, shared by its plans; `None` if a check is complete as it was sent.
@@ -104,6 +104,7 @@ impl Plan {
             policies.map(|policy| Source::from_policy(policy, &mut orders)).collect();
         let rules = match facts.relations {
             None => Rules::new(matching),
+            // A rule whose subject is a relation is a condition of the program, and not in the table.
             Some(_) => {
                 sources.extend(matching.clone().filter_map(Source::from_rule));
                 Rules::new(matching.filter(|rule| relation_of_subject(&rule.tuple.sub).is_none()))
@@ -123,16 +124,15 @@ impl Plan {
     }
 
     fn new(resource: &str, revision: u64, rules: Rules, layers: Layers) -> Self {
-        let reads = |layer: &Layer| !layer.abac.slots.namespaces().is_empty();
         let is_changed = layers.len() > 1 || layers.iter().any(|layer| !layer.gone.is_empty());
         Self {
             resource: resource.into(),
             revision,
             rules,
-            shared: Shared::Nothing,
+            shared: SharedPatterns::Nothing,
             shares_policies: false,
             facts: None,
-            reads_resolvers: layers.iter().any(reads),
+            reads_resolvers: layers.iter().any(|layer| !layer.abac.slots.namespaces().is_empty()),
             layers,
             whole: is_changed.then(Arc::default),
         }
@@ -151,7 +151,7 @@ impl Plan {
         size_of::<Self>() + self.resource.len() + spilled
     }
 
-    /// Returns whether so many policies changed since they were compiled together that [`Plan::folded`] pays.
+    /// Returns whether enough policies changed since they were compiled together for [`Plan::folded`] to pay.
     pub fn is_worth_folding(&self) -> bool {
         !self.shares_policies && changes::is_worth_folding(&self.layers)
     }

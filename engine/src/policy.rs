@@ -135,10 +135,10 @@ impl Policy {
     /// Returns the policy with what the names in its condition stand for. A fault of a name is one of the condition.
     #[must_use]
     pub fn resolved(self, names: &NamedConditions) -> Self {
-        let resolved = |condition| {
+        let condition = self.condition.and_then(|condition| {
             names.resolve(condition).map_err(|fault| Invalid::expected("", fault.to_string()))
-        };
-        Self { condition: self.condition.and_then(resolved), ..self }
+        });
+        Self { condition, ..self }
     }
 
     /// Reads the condition of a stored `rule_data` text. Its patterns are compiled when a plan needs them.
@@ -152,6 +152,7 @@ impl Policy {
         {
             return Ok(condition);
         }
+        // Anything else is read again as a tree, which knows the place of each fault.
         let json = serde_json::from_str::<Json<'_>>(rule_data)
             .map_err(|_| Invalid::expected("", "JSON"))?;
         let mut problems = Problems::default();

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use crate::json::Json;
 use crate::numbered_texts::NumberedTexts;
-use crate::types::{DeclaredProperties, MAX_REFERENCES, PropertySource, Types, USER};
+use crate::types::{MAX_REFERENCES, PropertySource, Types, USER};
 use crate::value::AttributeValue;
 
 /// A property that decisions know.
@@ -61,14 +61,14 @@ impl PropertySources {
 
     /// Returns the references of types, whose properties are taken from wherever they come: a folder has no other places.
     pub fn of_references(types: &Types) -> Self {
-        let of_type = |(name, properties): (&str, &DeclaredProperties)| {
+        let types = types.iter().map(|(name, properties)| {
             let known = properties.iter().filter_map(|(name, property)| {
                 let to = property.to.as_deref()?.into();
                 Some((name.clone(), KnownProperty { from: None, to: Some(to) }))
             });
             (name.to_owned(), known.collect::<Vec<_>>())
-        };
-        types.iter().map(of_type).collect()
+        });
+        types.collect()
     }
 
     fn of(&self, name: &str) -> Option<&Sources> {
@@ -102,18 +102,11 @@ impl PropertySources {
 
     /// Returns the heap bytes.
     pub(crate) fn weight(&self) -> usize {
-        let text = |text: &str| text.len() + size_of::<Box<str>>();
-        let of_type = |sources: &Sources| {
-            let targets = sources.properties.iter().filter_map(|(_, target)| target.as_ref());
-            sources.names.weight()
-                + sources.properties.capacity()
-                    * size_of::<(Option<PropertySource>, Option<Target>)>()
-                + targets.map(|target| target.name.len()).sum::<usize>()
-        };
+        let names = self.places.keys().map(|name| name.len() + size_of::<Box<str>>());
         self.types.capacity() * size_of::<Sources>()
-            + self.types.iter().map(of_type).sum::<usize>()
+            + self.types.iter().map(Sources::weight).sum::<usize>()
             + self.places.allocation_size()
-            + self.places.keys().map(|name| text(name)).sum::<usize>()
+            + names.sum::<usize>()
     }
 }
 
@@ -121,9 +114,11 @@ impl<K: Into<KnownProperty>, P: IntoIterator<Item = (String, K)>> FromIterator<(
     for PropertySources
 {
     fn from_iter<I: IntoIterator<Item = (String, P)>>(types: I) -> Self {
-        let known = |(name, property): (String, K)| (name.into_boxed_str(), property.into());
         let known = types.into_iter().map(|(name, properties)| {
-            (name.into_boxed_str(), properties.into_iter().map(known).collect::<KnownProperties>())
+            let properties = properties.into_iter();
+            let properties =
+                properties.map(|(name, property)| (name.into_boxed_str(), property.into()));
+            (name.into_boxed_str(), properties.collect::<KnownProperties>())
         });
         let mut known: Vec<(Box<str>, KnownProperties)> =
             known.filter(|(_, properties)| !properties.is_empty()).collect();
@@ -144,9 +139,19 @@ impl Sources {
         }
         names.shrink_to_fit();
         let has_references = known.iter().any(|(_, known)| known.to.is_some());
-        let target = |name: Box<str>| Target { place: places.get(&name).copied(), name };
-        let properties = known.into_iter().map(|(_, known)| (known.from, known.to.map(target)));
+        let properties = known.into_iter().map(|(_, known)| {
+            let target = known.to.map(|name| Target { place: places.get(&name).copied(), name });
+            (known.from, target)
+        });
         Self { names, properties: properties.collect(), has_references }
+    }
+
+    /// Returns the heap bytes.
+    fn weight(&self) -> usize {
+        let targets = self.properties.iter().filter_map(|(_, target)| target.as_ref());
+        self.names.weight()
+            + self.properties.capacity() * size_of::<(Option<PropertySource>, Option<Target>)>()
+            + targets.map(|target| target.name.len()).sum::<usize>()
     }
 
     fn property(&self, name: &str) -> Option<&(Option<PropertySource>, Option<Target>)> {
@@ -164,6 +169,7 @@ impl Sources {
         if !self.has_references {
             return None;
         }
+        // A property may have a dot in its own name: the first part that is a reference counts.
         let dots = (0..).zip(name.bytes()).filter(|(_, byte)| *byte == b'.');
         dots.map(|(dot, _): (usize, _)| dot).find_map(|dot| {
             let (from, target) = self.property(&name[..dot])?;

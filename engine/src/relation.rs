@@ -31,13 +31,15 @@ pub enum RelationTarget<'n> {
 impl<'n> RelationTarget<'n> {
     /// Parses the name of an attribute of the namespace. Ids may contain `:` and `#`.
     pub fn parse(name: &'n str) -> Self {
-        let object = || {
-            let (object, relation) = name.rsplit_once('#')?;
-            let (object_type, id) = object.split_once(':')?;
-            let is_whole = [object_type, id, relation].iter().all(|part| !part.is_empty());
-            is_whole.then_some(Self::OfObject { object_type, id, relation })
-        };
-        object().unwrap_or(Self::OfResource(name))
+        Self::of_object(name).unwrap_or(Self::OfResource(name))
+    }
+
+    fn of_object(name: &'n str) -> Option<Self> {
+        // Types and relations have neither sign, so that an id may have both.
+        let (object, relation) = name.rsplit_once('#')?;
+        let (object_type, id) = object.split_once(':')?;
+        let is_whole = [object_type, id, relation].iter().all(|part| !part.is_empty());
+        is_whole.then_some(Self::OfObject { object_type, id, relation })
     }
 }
 
@@ -109,8 +111,9 @@ impl RelationNames {
                     let hint = hint(object_type, self.0.keys(), str::to_owned);
                     return Some(format!("a declared type before `:`{hint}"));
                 };
-                let shown = |relation: &str| format!("{object_type}:{id}#{relation}");
-                missing(&format!("`{object_type}`"), relation, known, shown)
+                missing(&format!("`{object_type}`"), relation, known, |relation| {
+                    format!("{object_type}:{id}#{relation}")
+                })
             }
         }
     }

@@ -166,12 +166,11 @@ impl<'r> Attributes<'r> {
     /// Reads the attributes of a check.
     pub fn read(json: &'r Json<'r>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         fields::object(json, at, problems, |fields| {
-            let mut map = |name| fields.optional(name, attribute_map).unwrap_or_default();
             Some(Self {
-                user: map("user"),
-                resource: map("resource"),
-                action: map("action"),
-                context: map("context"),
+                user: fields.optional("user", attribute_map).unwrap_or_default(),
+                resource: fields.optional("resource", attribute_map).unwrap_or_default(),
+                action: fields.optional("action", attribute_map).unwrap_or_default(),
+                context: fields.optional("context", attribute_map).unwrap_or_default(),
             })
         })
     }

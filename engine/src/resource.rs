@@ -34,8 +34,19 @@ pub fn encoded_resource(name: &str, verb: &str) -> String {
     let mut resource = String::with_capacity(name.len() + 1 + verb.len());
     encode(name, |_| false, &mut resource);
     resource.push(':');
-    encode(verb, |c| c == ':', &mut resource);
+    encode_verb(verb, &mut resource);
     resource
+}
+
+/// Returns the verb that [`encoded_resource`] makes of a text.
+pub fn encoded_verb(verb: &str) -> String {
+    let mut encoded = String::with_capacity(verb.len());
+    encode_verb(verb, &mut encoded);
+    encoded
+}
+
+fn encode_verb(verb: &str, to: &mut String) {
+    encode(verb, |c| c == ':', to);
 }
 
 /// Returns the name that [`encoded_resource`] makes of a text.

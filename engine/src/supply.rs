@@ -68,8 +68,7 @@ pub fn lacks_subject(table: &EntityTable, subject_type: Option<&str>, principal:
 
 /// Returns the type of a subject: the one that the request names, or else the one that its principal reads as.
 pub fn type_of_subject<'s>(subject_type: Option<&'s str>, principal: &'s str) -> &'s str {
-    let prefix = || principal.split_once(':').map_or(USER, |(kind, _)| kind);
-    subject_type.unwrap_or_else(prefix)
+    subject_type.unwrap_or_else(|| principal.split_once(':').map_or(USER, |(kind, _)| kind))
 }
 
 /// Finds the entity with this principal: a user by its id, any other by `<type>:<id>`. At most one entity has it.
@@ -157,10 +156,9 @@ impl<'s> Supply<'s> {
 
     /// Returns whether attributes are supplied, or known to be absent.
     pub fn has_attributes(&self) -> bool {
-        let settles = |layers: &LayeredAttributes<'_>| {
-            layers.stored.is_some() || layers.is_named || layers.follows_references()
-        };
-        [&self.user, &self.resource].into_iter().flatten().any(settles)
+        let mut supplied = [&self.user, &self.resource].into_iter().flatten();
+        supplied
+            .any(|layers| layers.stored.is_some() || layers.is_named || layers.follows_references())
     }
 
     /// Returns the number of attributes that the request sent and that are taken from another place alone.
@@ -281,12 +279,7 @@ fn roles<'s>(
         let origin = if is_claimed { RoleOrigin::Sent } else { RoleOrigin::Stored };
         return Some(SuppliedRoles { all, own, origin });
     }
-    let sent = || {
-        let (all, own) = facts.inclusions.expand_counted(check.roles.iter());
-        let origin = RoleOrigin::Sent;
-        (!facts.inclusions.is_empty()).then_some(SuppliedRoles { all, own, origin })
-    };
-    let Some(subject) = known.subject else { return sent() };
+    let Some(subject) = known.subject else { return sent_roles(facts, check) };
     let is_left_out =
         matches!(check.roles, Roles::Supplied(_)) && !check.attributes.user.has("roles");
     if is_left_out || facts.directory == Some(Precedence::Directory) {
@@ -296,10 +289,18 @@ fn roles<'s>(
     let here = subject.domain_roles().filter(|(domain, _)| *domain == check.domain);
     let mut here = here.map(|(_, role)| role).peekable();
     if !is_claimed || here.peek().is_none() {
-        return sent();
+        return sent_roles(facts, check);
     }
+    // The roles of a token hold in every domain: the directory adds the roles in this domain.
     let (all, own) = facts.inclusions.expand_counted(check.roles.iter().chain(here));
     Some(SuppliedRoles { all, own, origin: RoleOrigin::Stored })
+}
+
+/// Returns the roles of the check with those that they include; `None` if no role includes another.
+fn sent_roles<'s>(facts: &'s TenantFacts, check: &Check<'s>) -> Option<SuppliedRoles<'s>> {
+    let (all, own) = facts.inclusions.expand_counted(check.roles.iter());
+    let origin = RoleOrigin::Sent;
+    (!facts.inclusions.is_empty()).then_some(SuppliedRoles { all, own, origin })
 }
 
 #[cfg(test)]

@@ -68,10 +68,10 @@ pub struct RoleInclusions(HashMap<Box<str>, Box<[Box<str>]>>);
 impl RoleInclusions {
     /// Makes the inclusions of pairs of a role and the roles that it names.
     pub fn new(roles: impl IntoIterator<Item = (String, Vec<String>)>) -> Self {
-        let boxed = |(name, includes): (String, Vec<String>)| {
+        let roles = roles.into_iter().map(|(name, includes)| {
             (name.into_boxed_str(), includes.into_iter().map(String::into_boxed_str).collect())
-        };
-        Self(roles.into_iter().map(boxed).collect())
+        });
+        Self(roles.collect())
     }
 
     /// Returns whether no role includes another.
@@ -91,6 +91,7 @@ impl RoleInclusions {
     ) -> (Vec<&'r str>, usize) {
         let mut all: IndexSet<&str, DefaultHashBuilder> = roles.collect();
         let (own, mut next) = (all.len(), 0);
+        // The set keeps its order and has each role once, so that a circle of roles ends.
         while let Some(role) = all.get_index(next) {
             let included = self.0.get(*role).into_iter().flatten();
             all.extend(included.map(|role| &**role));
@@ -115,11 +116,9 @@ impl RoleInclusions {
     }
 
     fn weight(&self) -> usize {
-        let text = |text: &str| text.len() + size_of::<Box<str>>();
-        let roles = self.0.iter().map(|(name, includes)| {
-            text(name) + includes.iter().map(|included| text(included)).sum::<usize>()
-        });
-        self.0.allocation_size() + roles.sum::<usize>()
+        let roles = self.0.iter().flat_map(|(name, includes)| [name].into_iter().chain(includes));
+        let texts = roles.map(|role| role.len() + size_of::<Box<str>>());
+        self.0.allocation_size() + texts.sum::<usize>()
     }
 }
 

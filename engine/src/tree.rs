@@ -35,12 +35,13 @@ impl Condition {
     /// Replaces the predicate of each test for which `replace` returns another one, of the tests of items, too.
     #[must_use]
     pub(crate) fn map_predicates(self, replace: &impl Fn(&Test) -> Option<Predicate>) -> Self {
-        let all = |children: Box<[Self]>| {
-            children.into_iter().map(|child| child.map_predicates(replace)).collect()
-        };
         match self {
-            Self::And(children) => Self::And(all(children)),
-            Self::Or(children) => Self::Or(all(children)),
+            Self::And(children) => {
+                Self::And(children.into_iter().map(|child| child.map_predicates(replace)).collect())
+            }
+            Self::Or(children) => {
+                Self::Or(children.into_iter().map(|child| child.map_predicates(replace)).collect())
+            }
             Self::Not(child) => Self::Not(Box::new(child.map_predicates(replace))),
             Self::Test(test) => {
                 let predicate = match &test.predicate {

@@ -57,16 +57,13 @@ pub enum PropertyType {
 impl PropertyType {
     /// Returns whether a property of this type may have the value.
     pub fn admits(self, value: &Json<'_>) -> bool {
-        let is_list_of = |is_item: fn(&Json<'_>) -> bool| {
-            value.as_array().is_some_and(|items| items.iter().all(is_item))
-        };
         match self {
             Self::Text => value.as_str().is_some(),
             Self::Number => matches!(value, Json::Number(_)),
             Self::Boolean => matches!(value, Json::Bool(_)),
             Self::Datetime | Self::Ip => value.as_str().is_some_and(|text| self.admits_text(text)),
-            Self::Texts => is_list_of(|item| matches!(item, Json::String(_))),
-            Self::Numbers => is_list_of(|item| matches!(item, Json::Number(_))),
+            Self::Texts => is_list_of(value, |item| matches!(item, Json::String(_))),
+            Self::Numbers => is_list_of(value, |item| matches!(item, Json::Number(_))),
         }
     }
 
@@ -79,6 +76,10 @@ impl PropertyType {
             Self::Number | Self::Boolean | Self::Texts | Self::Numbers => false,
         }
     }
+}
+
+fn is_list_of(value: &Json<'_>, is_item: fn(&Json<'_>) -> bool) -> bool {
+    value.as_array().is_some_and(|items| items.iter().all(is_item))
 }
 
 impl fmt::Display for PropertyType {

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use portcullis_engine::{
-    AttributeAnswers, Check, CheckBody, Counterfactuals, Effect, Format, Json, Plan, Policy,
-    ResourcePattern, json,
+    AttributeAnswers, Check, CheckBody, Counterfactuals, Effect, Format, Json, Plan, PlanChanges,
+    Policy, ResourcePattern, json,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -193,6 +193,7 @@ fn a_list_gets_an_item_or_loses_some() {
         (true, "all(user.a, item == 'sent')", "[\"sent\",\"new\"]", "[\"sent\"]", true),
         (true, "!any(user.a, item == 'x')", "[\"x\",\"y\"]", "[\"y\"]", true),
         (false, "any(user.a, item == 'x')", "[\"x\",\"y\"]", "[\"y\"]", true),
+        (false, "any(user.a, item > 'm')", "[\"a\",5]", "[\"a\"]", true),
         (true, "length(user.a) >= 2", "[\"x\"]", "[\"x\",\"other\"]", true),
         (true, "length(user.a) == 0", "[7]", "[]", true),
         (true, "length(user.a) >= 3", "[\"x\"]", "", false),
@@ -208,6 +209,24 @@ fn a_list_gets_an_item_or_loses_some() {
         let to = to.first().map_or(String::new(), |list| list.to_string());
         assert_eq!((&*to, found.is_complete), (expected, is_complete), "{condition}: {found:?}");
     }
+}
+
+/// The tests of a policy that is gone give no values, and make no search incomplete.
+#[test]
+fn a_policy_that_is_gone_changes_nothing() {
+    let stays = || ("all(user.a, item == 'sent')".to_owned(), true, 1);
+    let goes = ["all(user.a, item == 'new')", "length(user.a) > 7", "user.a == context.c"];
+    let goes = goes.map(|condition| (condition.to_owned(), true, 0));
+    let policies: Vec<_> = std::iter::once(stays()).chain(goes).collect();
+    let changes = PlanChanges {
+        policies: (2..=4).map(|id| (Uuid::from_u128(id), None)).collect(),
+        ..PlanChanges::default()
+    };
+    let before = plan(&policies);
+    let after = before.with_changes(2, changes, None, |_| None).expect("shares nothing");
+    let sent = ["[\"sent\",\"new\"]", "null", "null"];
+    let [after, fresh] = [after, plan(&[stays()])].map(|plan| found(&plan, sent));
+    assert_eq!((after.sets, after.is_complete), (fresh.sets, fresh.is_complete));
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(crate) fn raise_limit() -> usize {
     current.and_then(|files| usize::try_from(files).ok()).unwrap_or(usize::MAX)
 }
 
-/// Returns the most connections of a process that may open so many files. A part of the files is for everything else:
+/// Returns the most connections of a process that may open `files` files. A part of the files is for everything else:
 /// without it, connections would keep the service from its database.
 pub(crate) fn connections(files: usize) -> usize {
     let reserved = RESERVED.min(files / 2);

@@ -177,10 +177,10 @@ fn mode(oidc: OidcConfig, dir: Option<&Path>, tenants: &ServedTenants) -> Mode {
 
 /// Returns whether a rule or a case is about another domain than the tenant's.
 fn names_domains(bundle: &Bundle) -> bool {
-    let is_other = |domain: &str| domain != bundle.tenant && domain != WILDCARD;
+    let of_rules = bundle.rules.iter().map(|rule| &*rule.tuple.dom);
     let bodies = bundle.cases.iter().filter_map(|case| CheckBody::parse(&case.check).ok());
-    bundle.rules.iter().any(|rule| is_other(&rule.tuple.dom))
-        || bodies.filter_map(|body| body.domain).any(is_other)
+    let mut domains = of_rules.chain(bodies.filter_map(|body| body.domain));
+    domains.any(|domain| domain != bundle.tenant && domain != WILDCARD)
 }
 
 /// Serves until the stop, or until what is printed fails.
@@ -216,8 +216,10 @@ async fn store_all(app: &App, tenants: &ServedTenants, base_url: &str) -> anyhow
 /// The faults of the folder.
 fn served(dir: Option<&Path>) -> anyhow::Result<Vec<Arc<ServedTenant>>> {
     let Some(dir) = dir else {
-        let sample = |bundle| Arc::new(ServedTenant { bundle, source: Source::Embedded });
-        return Ok(Bundle::embedded()?.into_iter().map(sample).collect());
+        let samples = Bundle::embedded()?
+            .into_iter()
+            .map(|bundle| Arc::new(ServedTenant { bundle, source: Source::Embedded }));
+        return Ok(samples.collect());
     };
     let read = reload::read_all(dir);
     read.map_err(|faults| anyhow::anyhow!("the folder cannot be served\n{}", faults.join("\n")))

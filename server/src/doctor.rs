@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use portcullis_auth::Mode;
-use portcullis_config::{Config, Variables, without_password};
+use portcullis_config::{Config, ConfigError, Variables, without_password};
 use portcullis_model::clock::Clock;
 
 use self::report::Report;
@@ -26,13 +26,21 @@ pub(crate) async fn run(
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
     let mut report = Report::default();
-    match Variables::load(env_file).and_then(|variables| Config::read(&variables)) {
+    match read(env_file) {
         Ok(config) => examine(&config, clock, &mut report).await,
         Err(fault) => {
-            report.wrong("settings", format!("{fault}; nothing else is looked at before"))
+            report.wrong("settings", format!("{fault}; set it right to see what else is wrong"))
         }
     }
     report.write(out)
+}
+
+/// Reads every setting that `serve` reads, in its order.
+fn read(env_file: Option<&Path>) -> Result<Config, ConfigError> {
+    let variables = Variables::load(env_file)?;
+    variables.log_format()?;
+    variables.log_filter()?;
+    Config::read(&variables)
 }
 
 /// Asks the service that runs with these settings whether it is ready. The exit code is 1 if it is not.
@@ -40,7 +48,7 @@ pub(crate) async fn ready(
     env_file: Option<&Path>,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
-    let config = Config::read(&Variables::load(env_file)?)?;
+    let config = read(env_file)?;
     let mut report = Report::default();
     listeners::ready(&config, &mut report).await;
     report.write(out)

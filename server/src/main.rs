@@ -5,6 +5,7 @@ mod descriptors;
 mod dev;
 mod doctor;
 mod front;
+mod nearest_folder;
 mod reference;
 mod serve;
 mod start_log;

@@ -17,8 +17,7 @@ use portcullis_auth::{
     Authenticator, ClosedTenants, ConsoleConfig, FETCH_TIMEOUT, Mode, ServiceKeys,
 };
 use portcullis_config::{
-    Config, DecisionLogConfig, TraceSettings, open_archive, open_database, refuse_bypass,
-    with_standbys,
+    Config, DecisionLogConfig, TraceSettings, open_archive, open_served_database, with_standbys,
 };
 use portcullis_decision_log::{DecisionLog, LogConfig, Recorder};
 use portcullis_egress::{Client, EgressConfig};
@@ -86,14 +85,12 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
 
 /// Starts the service, up to the listeners. `hangups` are the signals to read the certificate again.
 async fn start(config: Config, hangups: Signal) -> anyhow::Result<(App, Delivery, Vec<Front>)> {
-    let store = open_database(&config.database_url).await?.with_limits(config.store_limits);
+    let store = open_served_database(&config.database_url, config.allow_bypass_rls).await?;
+    let store = store.with_limits(config.store_limits);
     let store = match &config.database_read_url {
         Some(url) => with_standbys(store, url)?,
         None => store,
     };
-    if !config.allow_bypass_rls {
-        refuse_bypass(&store).await?;
-    }
     let listeners = Listeners::bind(config.listen, &config.edge, hangups).await?;
     let metrics = Metrics::new();
     metrics.quotas.show(&config.store_limits.quotas);
@@ -369,13 +366,13 @@ pub(crate) fn stop_signal(delay: Duration) -> anyhow::Result<impl Future<Output 
 /// Ends the process after a time, as an orderly end does, if it has not ended by then. A separate thread does this, because the timers
 /// of the runtime stand still while all its threads compute.
 fn end_after(time: Duration) {
-    let watch = move || {
+    let watch = std::thread::Builder::new().name("stop".to_owned()).spawn(move || {
         std::thread::sleep(time);
         tracing::error!("stopped without an orderly end: work was still running");
         telemetry::flush();
         std::process::exit(0);
-    };
-    if let Err(error) = std::thread::Builder::new().name("stop".to_owned()).spawn(watch) {
+    });
+    if let Err(error) = watch {
         tracing::warn!(%error, "cannot limit the time of the stop");
     }
 }

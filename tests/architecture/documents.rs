@@ -1,5 +1,5 @@
 //! Documents are true about themselves and about the code: a table of contents lists the sections, a glossary has each term
-//! once, and `` `name` in `file.rs` `` is defined in that file.
+//! once, `` `name` in `file.rs` `` is defined in that file, and each metric has its row.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -84,6 +84,48 @@ fn faults_of_names(guide: &TextFile, sources: &[TextFile]) -> Result<Vec<String>
         }
     }
     Ok(faults)
+}
+
+/// Returns the metrics that a source registers, and of which the table `| Series, …` of the guide has no row.
+fn faults_of_metrics(guide: &str, source: &TextFile) -> Result<Vec<String>> {
+    let registered = Regex::new(r#"registry\.register\(\s*"([a-z_]+)""#)?;
+    let rows = guide.lines().skip_while(|line| !line.starts_with("| Series, ")).skip(2);
+    let rows: Vec<&str> = rows.take_while(|line| line.starts_with("| ")).collect();
+    let names = registered.captures_iter(&source.text).filter_map(|found| found.get(1));
+    let missing = names.map(|name| name.as_str()).filter(|name| {
+        let series = [format!("`{name}`"), format!("`{name}_total`")];
+        !rows.iter().any(|row| series.iter().any(|one| row.contains(one)))
+    });
+    let path = source.path.display();
+    Ok(missing.map(|name| format!("{path}: docs/operations.md has no row for `{name}`")).collect())
+}
+
+#[test]
+fn the_guide_has_every_metric() -> Result<()> {
+    let guide = std::fs::read_to_string(root().join("docs/operations.md"))?;
+    let mut found = Vec::new();
+    for source in text_files(&["rs"])?.iter().filter(|file| file.path.starts_with("server")) {
+        found.extend(faults_of_metrics(&guide, source)?);
+    }
+    expect_none(&found)
+}
+
+#[test]
+fn a_metric_without_a_row_is_found() -> Result<()> {
+    let guide = "`lost`\n| Series, after `p_` | Labels |\n|---|---|\n| `checks_total`, `bytes` | |\n\n`lost`\n";
+    for (code, expected) in [
+        (
+            r#"registry.register("checks", help, checks); registry.register("bytes", help, bytes);"#,
+            0,
+        ),
+        ("registry.register(\n    \"bytes\",", 0),
+        (r#"registry.register("lost", help, lost);"#, 1),
+        (r#"registry.register("check", help, check);"#, 1),
+    ] {
+        let found = faults_of_metrics(guide, &file("server/src/metrics.rs", code))?;
+        anyhow::ensure!(found.len() == expected, "{code}: {found:?}");
+    }
+    Ok(())
 }
 
 #[test]

@@ -26,6 +26,12 @@ function say(what) {
   console.log(`${((Date.now() - begun) / 1000).toFixed(1)} s  ${what}`);
 }
 
+/** Takes a picture for people. Chromium cannot always take one on a busy machine, which says nothing about the page. */
+async function picture(page, name, options) {
+  const taken = page.screenshot({ path: `${pictures}/${name}.png`, ...options });
+  await taken.catch((error) => say(`no picture of ${name}: ${error.message.split('\n')[0]}`));
+}
+
 function expect(holds, what) {
   if (!holds) throw new Error(what);
 }
@@ -55,7 +61,7 @@ async function walk(page) {
     expect(await checked() === 'deny', 'the check is denied at first');
   } while (!await line.waitFor({ timeout: 1000 }).then(() => true, () => false));
   say('a denial is in the live log');
-  await page.screenshot({ path: `${pictures}/live.png` });
+  await picture(page, 'live');
 
   await line.click();
   await page.getByRole('heading', { name: 'What would allow it' }).waitFor();
@@ -66,7 +72,7 @@ async function walk(page) {
   say(`its cause: ${(await failed.first().innerText()).replaceAll(/\s+/g, ' ')}`);
   const change = page.getByRole('listitem').filter({ hasText: '→' }).first();
   say(`what would allow it: ${await change.innerText()}`);
-  await page.screenshot({ path: `${pictures}/decision.png`, fullPage: true });
+  await picture(page, 'decision', { fullPage: true });
 
   await page.getByRole('link', { name: 'Access' }).click();
   await page.getByLabel('Subjects').fill(house.check.subject);
@@ -75,7 +81,7 @@ async function walk(page) {
   const cell = page.getByTestId('cell').first();
   await cell.waitFor();
   expect(await cell.getAttribute('data-decision') === 'conditional', 'the cell depends on attributes');
-  await page.screenshot({ path: `${pictures}/access.png` });
+  await picture(page, 'access');
   await cell.getByRole('link', { name: 'Why' }).click();
   await page.getByText(house.policy).first().waitFor();
   say('the matrix has it, and its cell says why');
@@ -86,12 +92,12 @@ async function walk(page) {
   await page.getByRole('table', { name: 'What changed' }).getByText(house.policy).first().waitFor();
   const made = Number((await page.getByRole('heading', { level: 1 }).innerText()).split(' ')[1]);
   say(`revision ${made} made it`);
-  await page.screenshot({ path: `${pictures}/change.png` });
+  await picture(page, 'change');
 
   await page.goto(page_of(`changes/${made - 1}`));
   await page.getByRole('link', { name: 'Restore' }).click();
   await page.getByRole('table', { name: 'What changed' }).waitFor();
-  await page.screenshot({ path: `${pictures}/restore.png` });
+  await picture(page, 'restore');
   await page.getByLabel('Message').fill('Back to what the ward agreed on');
   await page.getByRole('button', { name: 'Restore' }).click();
   await page.getByRole('status').getByText('restored').waitFor();
@@ -119,7 +125,7 @@ async function seen(browser, state, reports) {
     for (const path of [...PAGES, denial]) {
       const answer = await page.goto(page_of(path));
       const name = path.replaceAll(/[^a-z]+/g, '-').slice(0, 40);
-      await page.screenshot({ path: `${pictures}/${name}-${look}.png`, fullPage: true });
+      await picture(page, `${name}-${look}`, { fullPage: true });
       const found = await page.evaluate(`${axe}; axe.run(document, { resultTypes: ['violations'] })`);
       for (const one of found.violations) {
         reports.push(`${look} ${path}: ${one.id}: ${one.help}: ${one.nodes[0].html}`);

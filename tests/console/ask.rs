@@ -41,6 +41,10 @@ fn a_question_is_decided_and_explained() {
     let allowed = browser.get(&console.page(&format!("{question}{er}"))).is(200);
     assert!(allowed.text.contains("<h1>ann may read chart:read</h1>"), "{}", allowed.text);
     assert!(!allowed.text.contains("What would allow it"), "{}", allowed.text);
+    // The object has the type that the resource names.
+    let of_one = "&attributes=%7B%22user%22:%7B%22ward%22:%22er%22%7D,%22resource%22:%7B%22id%22:%22c7%22%7D%7D";
+    let of_one = browser.get(&console.page(&format!("{question}{of_one}"))).is(200);
+    assert!(of_one.text.contains("<h1>ann may read chart:c7</h1>"), "{}", of_one.text);
     // Before the policy, everybody was denied.
     let earlier = browser.get(&console.page(&format!("{question}{er}&at_revision=1"))).is(200);
     assert!(earlier.text.contains("<h1>ann may not read chart:read</h1>"), "{}", earlier.text);

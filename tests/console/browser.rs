@@ -27,6 +27,18 @@ impl Browser {
         self.send(Request::new(format!("GET {path}")))
     }
 
+    /// Opens a page of a list and those after it, and returns their texts: a page ends early on a busy machine. `path` is without
+    /// its query.
+    pub(crate) fn whole(&mut self, path: &str, query: &str) -> String {
+        let mut page = self.get(&format!("{path}{query}")).is(200);
+        let mut text = page.text.clone();
+        while let Some(next) = next(&page) {
+            page = self.get(&format!("{path}{next}")).is(200);
+            text += &page.text;
+        }
+        text
+    }
+
     /// Sends the form of `page` with these fields beside its token.
     pub(crate) fn post(&mut self, path: &str, page: &Reply, fields: &[(&str, &str)]) -> Reply {
         let token = csrf(page);
@@ -60,6 +72,12 @@ impl Browser {
                 .is_some_and(|hash| hash.len() == 16 && !hash.starts_with("in-"))
         })
     }
+}
+
+/// The query of the page after this one; `None` if it is the last.
+pub(crate) fn next(page: &Reply) -> Option<String> {
+    let link = page.text.split("rel=\"next\" href=\"").nth(1)?.split('"').next()?;
+    Some(link.replace("&#38;", "&"))
 }
 
 /// A form without anything that a page adds.

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Console;
+use super::browser::next;
 use crate::support::NO_ID;
 use crate::support::tenant::condition;
 
@@ -159,8 +160,7 @@ fn a_long_list_goes_on() {
     let mut browser = console.signed_in("ines", &["admin"]);
     let page = browser.get(&console.page("rules")).is(200);
     assert_eq!(page.text.matches("<th scope=\"row\">").count(), 100);
-    let next = page.text.split("rel=\"next\" href=\"").nth(1).and_then(|it| it.split('"').next());
-    let next = next.expect("a link").replace("&#38;", "&");
+    let next = next(&page).expect("a link");
     let rest = browser.get(&console.page(&format!("rules{next}"))).is(200);
     assert_eq!(rest.text.matches("<th scope=\"row\">").count(), 1, "{}", rest.text);
     browser.get(&console.page(&format!("resources{next}"))).is(400);

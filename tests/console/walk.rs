@@ -9,8 +9,8 @@ use serde_json::json;
 use super::Console;
 use crate::setup;
 use crate::support::MANAGER;
-use crate::support::npm;
 use crate::support::openid::{available, say, skip};
+use crate::support::packages::from_npm;
 use crate::support::tenant::condition;
 
 const FILES: [&str; 3] = ["browser.mjs", "paint.mjs", "walk.mjs"];
@@ -23,7 +23,7 @@ fn a_browser_walks_from_a_denial_to_its_cause_and_back() {
         return;
     }
     let Some(chromium) = chromium() else { return };
-    let Some(folder) = npm::installed("browser", &FILES) else { return };
+    let Some(folder) = from_npm("browser", &FILES) else { return };
     // A browser on this machine needs no TLS to a loopback address.
     let console = Console::with(Console::settings().set("PUBLIC_URL", ""));
     let tenant = &console.tenant;
@@ -59,7 +59,7 @@ fn a_browser_walks_from_a_denial_to_its_cause_and_back() {
 #[test]
 #[ignore = "prints measurements"]
 fn measurements_of_the_first_paint() {
-    let (Some(chromium), Some(folder)) = (chromium(), npm::installed("browser", &FILES)) else {
+    let (Some(chromium), Some(folder)) = (chromium(), from_npm("browser", &FILES)) else {
         return;
     };
     let console = Console::with(Console::settings().set("PUBLIC_URL", ""));

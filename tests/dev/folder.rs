@@ -71,6 +71,24 @@ impl Dev {
 }
 
 #[test]
+fn the_banner_says_what_may_be_mistaken_in_a_denial() {
+    let (directory, folder) = world();
+    let first = "- name: a suspended account";
+    let typo = "- name: \"demo: nobody may wirte\"\n  as: bob\n  check: {subject: bob, resource: document:wirte}\n  \
+        expect: {decision: deny}\n\n";
+    edit(&folder.join("cases.yaml"), first, &format!("{typo}{first}"));
+    let dev = Dev::new(serving(&directory, &folder));
+    let at = dev.welcome.iter().position(|line| line == "# deny: nobody may wirte");
+    let at = at.unwrap_or_else(|| panic!("{:#?}", dev.welcome));
+    let hint =
+        "# hint no rule and no policy names `document:wirte`; did you mean `document:write`?";
+    assert_eq!(dev.welcome[at + 1], hint);
+    let (decision, command) = &checks_on_a_screen(&dev.welcome)[0];
+    let answer: Value = serde_json::from_str(&paste(command)).unwrap();
+    assert_eq!(answer["decision"], **decision, "{command}");
+}
+
+#[test]
 fn a_change_of_a_file_is_served_and_printed() {
     let (directory, folder) = world();
     let dev = Dev::new(serving(&directory, &folder));

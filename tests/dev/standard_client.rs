@@ -1,13 +1,11 @@
 //! An AuthZEN client that is not ours asks `portcullis dev` for the decisions of the todo scenario.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use super::{Dev, command};
-use crate::once::installed::installed;
-use crate::support::openid::{available, skip};
+use crate::support::packages::from_pypi;
 use crate::support::process::{finish, repository};
 
 /// The people of the scenario, their roles, and whether each creates todos and changes those of others.
@@ -43,13 +41,8 @@ fn questions() -> Vec<(Value, bool)> {
 
 #[test]
 fn a_client_of_the_standard_gets_the_decisions_of_the_scenario() {
-    if !available("python3") {
-        return skip("the AuthZEN client needs `python3`");
-    }
-    let pip = ["venv/bin/pip", "install", "--quiet", "-r", "requirements.txt"];
-    let venv = ["python3", "-m", "venv", "--clear", "venv"];
-    let source = repository().join("tests/authzen-client");
-    let folder: PathBuf = installed(&source, "authzen-client", "requirements.txt", &[&venv, &pip]);
+    let source = "tests/authzen-client";
+    let Some(folder) = from_pypi("authzen-client", source) else { return };
     let directory = tempfile::tempdir().unwrap();
     let mut dev = command(directory.path(), "127.0.0.1:0");
     dev.arg(repository().join("policies/todo"));
@@ -58,7 +51,7 @@ fn a_client_of_the_standard_gets_the_decisions_of_the_scenario() {
     let file = directory.path().join("questions.json");
     std::fs::write(&file, json!(asked).to_string()).unwrap();
     let mut client = Command::new(folder.join("venv/bin/python"));
-    client.arg(source.join("ask.py")).arg(&file).stdin(Stdio::null());
+    client.arg(repository().join(source).join("ask.py")).arg(&file).stdin(Stdio::null());
     client.env("PORTCULLIS_URL", format!("http://{}", dev.address));
     client.env("TOKEN", dev.token("todo-app"));
     let ended = finish(client);

@@ -68,6 +68,7 @@ fn an_explanation_says_that_claimed_roles_are_overridden() {
     let tenant = Tenant::new();
     let doctors = json!({"type": "CONDITION", "attribute": "request.roles", "operator": "contains", "value": "doctor"});
     tenant.policy("doctors", "chart:read", "allow", 1, &doctors);
+    tenant.rule("doctor", "chart:write", "write", "allow");
     put(&tenant, &json!([{"type": "user", "id": "ann"}])).is(200);
     settings(&tenant, "no_roles");
     for (subject, value, overridden) in
@@ -77,4 +78,11 @@ fn an_explanation_says_that_claimed_roles_are_overridden() {
         let roles = &explained.json()["explanation"]["attributes"][0];
         assert_eq!((&roles["value"], &roles["overridden"]), (&value, &overridden), "{roles}");
     }
+    // No condition reads them, but a rule does.
+    let by_rule = json!({"subject": "gone", "resource": "chart:write",
+        "attributes": {"user": {"roles": ["doctor"]}}});
+    let explained = tenant.manage("POST /api/v1/check?explain=true", &by_rule).is(200);
+    let roles = json!({"attribute": "request.roles", "source": "directory", "value": [],
+        "overridden": true});
+    assert_eq!(explained.json()["explanation"]["attributes"], json!([roles]));
 }

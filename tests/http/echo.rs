@@ -1,6 +1,9 @@
 //! The least that an HTTP service in Rust can do: axum parses the body of a check, and answers as long a text. On a path for
 //! each algorithm it also verifies a signature.
 
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use axum::routing::post;
@@ -9,9 +12,40 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
+use crate::ECHO;
+use crate::child::command;
 use crate::scenario::PATH;
 use crate::signature::Signatures;
 use crate::tokens::Algorithm;
+
+/// A running echo, killed when it is dropped.
+pub(crate) struct Echo {
+    child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl Echo {
+    pub(crate) fn start() -> Self {
+        let mut child = command(ECHO).stdout(Stdio::piped()).spawn().expect("the echo starts");
+        let mut line = String::new();
+        let out = child.stdout.take().expect("its output");
+        BufReader::new(out).read_line(&mut line).expect("a line");
+        let address = line.trim().parse().expect("an address");
+        Self { child, address }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
 
 /// The body of a check.
 #[derive(Deserialize)]

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::child::{Echo, send};
+use crate::child::send;
+use crate::echo::Echo;
 use crate::load::{Check, Load, Protocol};
 use crate::scenario::{PATH, TURN, TURNS, WARM_UP};
 use crate::turn::{Pair, Turn};

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::process::Command;
 
-use crate::child::{Echo, send};
+use crate::child::send;
+use crate::echo::Echo;
 use crate::echo::path_with_signature;
 use crate::load::{Check, Load};
 use crate::peers;

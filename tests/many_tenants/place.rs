@@ -91,13 +91,17 @@ pub(crate) fn send(server: &Server, route: &str, token: &str, body: &Value) -> (
 
 /// Checks that the holder of `token` may read a resource, and returns the milliseconds.
 pub(crate) fn check(server: &Server, token: &str, resource: usize) -> f64 {
-    let body = json!({
-        "subject": "ann", "resource": format!("object-{resource}:read"), "action": "read",
-        "attributes": {"user": {"department": "none", "clearance": 5}, "resource": {"region": "north"}},
-    });
-    let (reply, elapsed) = send(server, "POST /api/v1/check", token, &body);
+    let (reply, elapsed) = send(server, "POST /api/v1/check", token, &question(resource));
     assert_eq!(reply.json()["decision"], "allow");
     elapsed
+}
+
+/// Returns the body of a check of a resource.
+pub(crate) fn question(resource: usize) -> Value {
+    json!({
+        "subject": "ann", "resource": format!("object-{resource}:read"), "action": "read",
+        "attributes": {"user": {"department": "none", "clearance": 5}, "resource": {"region": "north"}},
+    })
 }
 
 /// Returns a field of the memory of the server, such as `VmRSS:`, in MiB.

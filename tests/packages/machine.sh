@@ -49,7 +49,8 @@ Type=oneshot
 ExecStart=/bin/sh -eux /scenario/scenario.sh
 StandardOutput=append:/scenario/log
 StandardError=append:/scenario/log
-TimeoutStartSec=100
+# A busy machine takes minutes; what hangs ends all the same.
+TimeoutStartSec=900
 UNIT
 
 # Not chroot: a process in a chroot may not make user namespaces, which the unit asks for.

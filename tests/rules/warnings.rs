@@ -120,14 +120,17 @@ fn a_test_that_is_never_decided_is_saved_with_a_warning() {
     let never = condition("request.subject", "contains_any", json!(["a"]));
     let sound = condition("request.roles", "contains_any", json!(["a"]));
     let both = json!({"type": "AND", "children": [sound, {"type": "NOT", "child": never}]});
+    let named = json!({"when": never});
     let many = json!({"type": "OR", "children": vec![never; 30]});
     let text = |text: &str| json!({"expression": text});
+    tenant.manage("PUT /api/v1/conditions/never", &named).is(201);
     for (format, rule_data, paths) in [
         ("json", &sound, &[][..]),
         ("json", &both, &["/rule_data/children/1/child"]),
         ("expression", &text("user.a == 1 && request.time == 5"), &["/rule_data/expression"]),
         ("expression", &text("request.subject within 'P1D'"), &[]),
         ("casbin", &json!({"matcher": "r.act < 3"}), &["/rule_data/matcher"]),
+        ("expression", &text("condition.never"), &["/rule_data/expression"]),
     ] {
         let policy = json!({
             "name": "p", "resource": "doc:read", "effect": "deny", "priority": 1,
@@ -161,12 +164,21 @@ fn an_order_of_date_times_as_texts_is_saved_with_a_warning() {
     ]});
     tenant.manage("PUT /api/v1/entities", &entities).is(200);
     let text = |text: &str| json!({"expression": text});
+    let named = json!({"when": "resource.until < request.time"});
+    tenant.manage("PUT /api/v1/conditions/over", &named).is(201);
     let tree = json!({"type": "AND", "children": [always(), condition("resource.until", "lte", json!(until))]});
     for (resource, format, rule_data, path) in [
         ("doc:read", "expression", text("resource.until < request.time"), "/rule_data/expression"),
         ("doc:read", "json", tree, "/rule_data/children/1"),
         ("doc:read", "expression", text("user.since < resource.until"), "/rule_data/expression"),
         ("doc:read", "expression", text("user.name < resource.until"), ""),
+        ("doc:read", "expression", text("!condition.over"), "/rule_data/expression"),
+        (
+            "doc:read",
+            "expression",
+            text("any(user.days, item < request.time)"),
+            "/rule_data/expression",
+        ),
         ("doc:read", "expression", text("resource.until before request.time"), ""),
         ("wiki:read", "expression", text("resource.note < request.time"), ""),
     ] {

@@ -5,14 +5,17 @@ use serde_json::{Value, json};
 use super::{about, directory, owners, search};
 use crate::support::Tenant;
 
-/// Returns the lines of the answer to a search for resources, and its type.
-fn lines(tenant: &Tenant<'_>, body: &Value) -> (Vec<Value>, String) {
-    let route = "POST /api/v1/search/resources";
+/// Returns the lines of the answer to a search, of which there is one for each result and a last one, and the headers with the
+/// revisions of its first page.
+fn lines(tenant: &Tenant<'_>, kind: &str, body: &Value) -> (Vec<Value>, [Option<u64>; 2]) {
+    let route = format!("POST /api/v1/search/{kind}");
     let accept = "application/json;q=0.5, Application/X-NDJSON";
-    let reply = tenant.send(&tenant.managing(route).header("accept", accept).json(body)).is(200);
+    let reply = tenant.send(&tenant.managing(&route).header("accept", accept).json(body)).is(200);
+    assert_eq!(reply.header("content-type"), Some("application/x-ndjson"));
     let line = |line: &str| serde_json::from_str(line).expect("JSON");
-    let content_type = reply.header("content-type").expect("a type").to_owned();
-    (reply.text.lines().map(line).collect(), content_type)
+    let revisions = ["x-policy-revision", "x-entities-revision"]
+        .map(|name| reply.header(name).map(|revision| revision.parse().expect("a number")));
+    (reply.text.lines().map(line).collect(), revisions)
 }
 
 #[test]
@@ -38,8 +41,7 @@ fn results_can_be_names_alone() {
     let actions = json!({"subject": "ann", "type": "record", "fields": ["id"],
         "attributes": {"resource": {"id": "r1"}}});
     let found = search(&tenant, "actions", &actions).is(200).json();
-    let action = |verb: &str| json!({"resource": format!("record:{verb}"), "action": verb});
-    assert_eq!(found["results"], json!([action("read"), action("write")]));
+    assert_eq!(found["results"], json!([{"name": "read"}, {"name": "write"}]));
     for wrong in [json!([]), json!(["rule"]), json!("id")] {
         let body = about("ann", json!({"fields": wrong}));
         let refused = search(&tenant, "resources", &body).refused(400, "VALIDATION_ERROR").json();
@@ -52,19 +54,44 @@ fn results_can_be_names_alone() {
 fn all_pages_come_as_lines() {
     let tenant = owners();
     directory(&tenant);
-    let (lines, content_type) =
-        lines(&tenant, &about("ann", json!({"fields": ["id"], "limit": 2})));
-    assert_eq!(content_type, "application/x-ndjson");
+    let names = json!({"fields": ["id"], "limit": 2});
+    let (found, revisions) = lines(&tenant, "resources", &about("ann", names));
     let name = |id: &str| json!({"type": "record", "id": id});
-    assert_eq!(lines.len(), 5, "{lines:?}");
-    assert_eq!([&lines[0], &lines[1], &lines[3]], [&name("r1"), &name("r3"), &name("r4")]);
-    let (between, end) = (&lines[2], &lines[4]);
-    assert_eq!((&between["complete"], &end["complete"]), (&json!(false), &json!(true)));
-    assert_eq!((&between["revision"], end.get("next")), (&end["revision"], None));
-    // Whoever is cut off goes on at the last page whose end it saw.
-    let next = json!({"fields": ["id"], "cursor": between["next"]});
-    let rest = search(&tenant, "resources", &about("ann", next)).is(200).json();
-    assert_eq!(rest["results"], json!([name("r4")]));
+    let last = json!({
+        "complete": true, "policy_revision": revisions[0].expect("a revision"),
+        "entities_revision": revisions[1].expect("a revision"),
+    });
+    assert_eq!(found, [name("r1"), name("r3"), name("r4"), last]);
+    let (found, [revision, entities]) =
+        lines(&tenant, "actions", &json!({"subject": "ann", "type": "letter", "fields": ["id"]}));
+    let last = json!({
+        "complete": true, "policy_revision": revision.expect("a revision"), "entities_revision": entities,
+    });
+    assert_eq!(found, [last]);
+}
+
+#[test]
+fn a_line_of_a_result_has_what_a_page_has() {
+    let tenant = owners();
+    directory(&tenant);
+    let writers = json!({"resource": "record:write", "action": "write",
+        "attributes": {"resource": {"id": "r2"}}});
+    let actions =
+        json!({"subject": "ann", "type": "record", "attributes": {"resource": {"id": "r1"}}});
+    for (kind, body) in [
+        ("resources", about("ann", json!({"limit": 1_000}))),
+        ("subjects", writers),
+        ("actions", actions),
+    ] {
+        let page = search(&tenant, kind, &body).is(200).json();
+        let (mut found, _) = lines(&tenant, kind, &body);
+        let last = found.pop().expect("a last line");
+        assert_eq!(Value::from(found), page["results"], "{kind}");
+        assert_eq!(
+            (&last["complete"], last.get("everybody")),
+            (&json!(true), page.get("everybody"))
+        );
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! `portcullis doctor`: each broken configuration is named, by words that a report may contain.
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::json;
 
@@ -54,12 +56,16 @@ fn provider_of_the_past() -> SocketAddr {
 fn each_broken_configuration_is_named() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
+    let open = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(open.path(), Permissions::from_mode(0o755)).unwrap();
     let past = format!("http://{}/keys", provider_of_the_past());
     let slashed = format!("{}/", Provider::shared().issuer());
     let unreachable = format!("postgres://ann:{PASSWORD}@127.0.0.1:1/acme");
     for (name, value, line, words) in [
         ("DATABASE_URI", "sqlite://x.db", "wrong    settings", "DATABASE_URI"),
         ("LISTEN_ADDR", "8080", "wrong    settings", "LISTEN_ADDR: expected an address"),
+        ("LOG_FORMAT", "JSON", "wrong    settings", "LOG_FORMAT: expected `text` or `json`"),
+        ("RUST_LOG", "a=b=c", "wrong    settings", "RUST_LOG: expected a filter"),
         ("ENCRYPTION_KEY", "short", "wrong    settings", "ENCRYPTION_KEY: expected 32 bytes"),
         ("DATABASE_URL", "sqlite:///missing/x.db", "wrong    database", "no folder `/missing`"),
         (
@@ -68,6 +74,8 @@ fn each_broken_configuration_is_named() {
             "wrong    database",
             "postgres://ann:***@127.0.0.1:1",
         ),
+        ("DATABASE_URL", "sqlite:///proc", "wrong    database", "`/proc` is a folder"),
+        ("DATABASE_URL", "sqlite:///dev/null/x", "wrong    database", "cannot look for the file"),
         ("AUTH_SERVER_URL", "http://127.0.0.1:1/", "wrong    provider", "cannot connect"),
         (
             "AUTH_SERVER_URL",
@@ -78,6 +86,12 @@ fn each_broken_configuration_is_named() {
         ("JWKS_URI", past.as_str(), "wrong    provider", "no key that can verify tokens"),
         ("JWKS_URI", past.as_str(), "wrong    clock", "s ahead of the provider"),
         ("RESOLVER_CODE_DIR", "/proc/code", "wrong    disk", "cannot write to `/proc`"),
+        (
+            "RESOLVER_CODE_DIR",
+            open.path().to_str().unwrap(),
+            "wrong    disk",
+            "others cannot enter",
+        ),
         ("DECISION_LOG_URL", "file:///proc/decisions", "wrong    disk", "DECISION_LOG_URL"),
         ("LISTEN_ADDR", taken.as_str(), "wrong    ports", "has another program"),
         (
@@ -89,6 +103,9 @@ fn each_broken_configuration_is_named() {
     ] {
         finds(&settings().set(name, value), line, words);
     }
+    let own = "127.9.8.7:9090";
+    let one = settings().set("LISTEN_ADDR", own).set("ADMIN_LISTEN_ADDR", own);
+    finds(&one, "wrong    ports", "ADMIN_LISTEN_ADDR: expected another port than that of");
 }
 
 #[test]
@@ -111,7 +128,11 @@ fn a_bucket_that_does_not_answer_and_a_key_of_another_certificate_are_named() {
     let tls = settings
         .set("TLS_CERT_FILE", one.join("certificate.pem").to_str().unwrap())
         .set("TLS_KEY_FILE", other.join("key.pem").to_str().unwrap());
-    finds(&tls, "wrong    tls", "TLS_KEY_FILE");
+    finds(
+        &tls,
+        "wrong    tls",
+        "TLS_KEY_FILE: expected a usable file in PEM: it is not the key of",
+    );
 }
 
 #[test]
@@ -127,6 +148,37 @@ fn a_database_with_another_encoding_is_named() {
     database.sql(&format!("DROP DATABASE {latin} WITH (FORCE)"));
     assert_eq!(done.code, Some(1), "{done:?}");
     has(&done, "wrong    database", "the encoding `UTF8`, but it has `LATIN1`");
+}
+
+#[test]
+fn a_role_that_bypasses_row_level_security_gets_no_tables() {
+    let settings = settings().on_an_empty_database();
+    let Some(database) = settings.database() else { return };
+    let superuser = database.url().replacen("portcullis@", "postgres@", 1);
+    let privileged = settings.clone().set("DATABASE_URL", superuser);
+    finds(&privileged, "wrong    database", "a role that is not a superuser");
+    let done = privileged.run(&["serve"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    // Its tables would not let this one in.
+    settings.start();
+}
+
+#[test]
+fn a_standby_that_does_not_answer_is_named() {
+    let settings = settings();
+    settings.start().stop();
+    if settings.database().is_none() {
+        return finds(
+            &settings.set("DATABASE_READ_URL", "postgres://ann@db/acme"),
+            "wrong    database",
+            "DATABASE_READ_URL: expected nothing, because the database is SQLite",
+        );
+    }
+    let down =
+        settings.set("DATABASE_READ_URL", format!("postgres://ann:{PASSWORD}@127.0.0.1:1/a"));
+    let done = down.run(&["doctor"]);
+    assert_eq!(done.code, Some(0), "the primary serves: {done:?}");
+    has(&done, "warning  database", "DATABASE_READ_URL: `127.0.0.1:1` does not answer");
 }
 
 #[test]

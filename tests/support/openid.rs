@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::process::Process;
-use super::{Reply, Request, npm};
+use super::{Reply, Request, packages};
 
 const FOLDER: &str = "oidc-provider";
 
@@ -21,7 +21,8 @@ impl Realm {
     /// Starts the realm `name` on a free port; `None` where that cannot be done.
     #[track_caller]
     pub(crate) fn start(name: &str) -> Option<Self> {
-        npm::installed(FOLDER, &["server.mjs"]).map(|directory| Self::start_on(&directory, name, 0))
+        let directory = packages::from_npm(FOLDER, &["server.mjs"]);
+        directory.map(|directory| Self::start_on(&directory, name, 0))
     }
 
     #[track_caller]
@@ -40,7 +41,7 @@ impl Realm {
     #[track_caller]
     pub(crate) fn restart_with_other_keys(mut self) -> Self {
         self.process.kill();
-        Self::start_on(&npm::target(FOLDER), &self.name, self.address.port())
+        Self::start_on(&packages::target(FOLDER), &self.name, self.address.port())
     }
 
     /// The value of `iss`, which clients call the address of the auth server.

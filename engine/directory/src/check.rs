@@ -62,6 +62,7 @@ impl GraphSubject<'_> {
         let root = Instance { node, term: relation.term() };
         let mut holds = walk.decide(root, buffer);
         let mut is_open = false;
+        // What does not certainly hold could hold: it is asked again, as if each unknown claim could name any object.
         if holds == Some(false) && !walk.unknown.is_empty() {
             let possible = Instance { term: root.term | POSSIBLE, ..root };
             holds = walk.decide(possible, buffer);

@@ -81,6 +81,7 @@ fn ids<'c>(
     }
     match (token.and_then(|token| token.claim(&source.name)), source.absent) {
         (Some(Json::Array(items)), _) => {
+            // One item that is not a text may stand for an object, so that the others do not say enough.
             let ids = items.iter().map(Json::as_str).collect::<Option<_>>();
             ids.map(Some).ok_or(ClaimDoubt::Mistyped)
         }
@@ -94,11 +95,10 @@ fn ids<'c>(
 
 /// Returns whether the token has a reference in place of the claim `name`, or of the claim in which it lies.
 fn is_referenced(token: &Json<'_>, name: &str) -> bool {
-    let elsewhere = token.get(CLAIM_NAMES);
-    let is_elsewhere = |name: &str| elsewhere.is_some_and(|names| names.get(name).is_some());
-    let has_groups = || token.get(HAS_GROUPS).is_some_and(|flag| *flag != Json::Bool(false));
     let first_name = split_at_dot(name).0.replace(r"\.", ".");
-    is_elsewhere(name) || is_elsewhere(&first_name) || (name == GROUPS && has_groups())
+    let elsewhere = token.get(CLAIM_NAMES);
+    elsewhere.is_some_and(|names| names.get(name).or_else(|| names.get(&first_name)).is_some())
+        || (name == GROUPS && token.get(HAS_GROUPS).is_some_and(|flag| *flag != Json::Bool(false)))
 }
 
 #[cfg(test)]

@@ -14,6 +14,13 @@ pub(crate) struct ClosureKey {
     pub(crate) claims: Box<[(RelationId, Box<str>)]>,
 }
 
+impl ClosureKey {
+    /// Returns whether both are of one subject, whatever its tokens have.
+    pub(crate) fn has_same_subject(&self, other: &Self) -> bool {
+        (self.subject_type, &self.id) == (other.subject_type, &other.id)
+    }
+}
+
 /// Everything that stands for a subject in tuples: itself, everybody of its type, and the usersets that it is in.
 #[derive(Debug)]
 pub(crate) struct Closure {
@@ -47,8 +54,8 @@ impl Closure {
         for (relation, id) in &key.claims {
             let type_id = types(*relation);
             let node = find(type_id, id).unwrap_or_else(|| {
-                let named = |one: &(TypeId, Box<str>)| (one.0, &one.1) == (type_id, id);
-                let index = unknown.iter().position(named).unwrap_or_else(|| {
+                let known = unknown.iter().position(|one| (one.0, &one.1) == (type_id, id));
+                let index = known.unwrap_or_else(|| {
                     unknown.push((type_id, id.clone()));
                     unknown.len() - 1
                 });
@@ -71,6 +78,7 @@ impl Closure {
 
     /// Sets the members, each with its subject relation.
     pub(crate) fn set_members(&mut self, mut members: Vec<(Option<RelationNumber>, Node)>) {
+        // Sorted, so that the members with one subject relation follow each other.
         members.sort_unstable();
         members.dedup();
         let mut ends: Vec<(Option<RelationNumber>, u32)> = Vec::new();

@@ -17,7 +17,7 @@ const PLACE: usize = 32;
 
 /// The closures that are kept. The ones that were not asked for lately leave first.
 pub(crate) struct Closures {
-    parts: [Mutex<Part>; PARTS],
+    parts: [Mutex<Generations>; PARTS],
     hasher: DefaultHashBuilder,
     /// The maximum bytes of a generation of a part.
     max_bytes: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Closures {
 
 /// Two generations: a closure that is asked for moves to the young one; when that is full, it becomes the old one.
 #[derive(Default)]
-struct Part {
+struct Generations {
     young: Generation,
     old: Generation,
 }
@@ -59,10 +59,12 @@ impl AskedSubject<'_> {
         self.claims.iter().flat_map(|claimed| claimed.ids.iter().map(|id| (claimed.relation, *id)))
     }
 
-    fn is_of(&self, closure: &Closure) -> bool {
+    /// Returns whether a closure is the one of the subject, and valid at `now`.
+    fn has(&self, closure: &Closure, now: DateTime<Utc>) -> bool {
         let key = &closure.key;
         (key.subject_type, &*key.id) == (self.subject_type, self.id)
             && key.claims.iter().map(|(relation, id)| (*relation, &**id)).eq(self.claims())
+            && closure.is_valid_at(now)
     }
 }
 
@@ -76,13 +78,12 @@ impl Closures {
     /// Returns the kept closure of a subject that is valid at `now`.
     pub(crate) fn get(&self, asked: &AskedSubject<'_>, now: DateTime<Utc>) -> Option<Arc<Closure>> {
         let hash = self.hash(asked.subject_type, asked.id);
-        let is_asked =
-            |(_, closure): &(u64, Arc<Closure>)| asked.is_of(closure) && closure.is_valid_at(now);
         let mut part = self.part(hash);
-        if let Some((_, closure)) = part.young.closures.find(hash, is_asked) {
+        let young = part.young.closures.find(hash, |(_, kept)| asked.has(kept, now));
+        if let Some((_, closure)) = young {
             return Some(Arc::clone(closure));
         }
-        let closure = part.old.take(hash, is_asked)?;
+        let closure = part.old.take(hash, |(_, kept)| asked.has(kept, now))?;
         part.insert(hash, Arc::clone(&closure), self.max_bytes);
         Some(closure)
     }
@@ -91,12 +92,10 @@ impl Closures {
     pub(crate) fn insert(&self, closure: Arc<Closure>) {
         let key = &closure.key;
         let hash = self.hash(key.subject_type, &key.id);
-        let is_same = |(_, own): &(u64, Arc<Closure>)| {
-            (own.key.subject_type, &own.key.id) == (key.subject_type, &key.id)
-        };
         let mut part = self.part(hash);
-        part.young.take(hash, is_same);
-        part.old.take(hash, is_same);
+        // A subject keeps one closure, for its last token: tokens that change take no more memory.
+        part.young.take(hash, |(_, kept)| kept.key.has_same_subject(key));
+        part.old.take(hash, |(_, kept)| kept.key.has_same_subject(key));
         part.insert(hash, Arc::clone(&closure), self.max_bytes);
     }
 
@@ -104,7 +103,8 @@ impl Closures {
         self.hasher.hash_one((subject_type, id))
     }
 
-    fn part(&self, hash: u64) -> MutexGuard<'_, Part> {
+    fn part(&self, hash: u64) -> MutexGuard<'_, Generations> {
+        // Other bits than the ones by which the hash table of the part finds places.
         let index = (hash >> 32) as usize % PARTS;
         self.parts[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -117,13 +117,15 @@ impl Closures {
     }
 }
 
-impl Part {
+impl Generations {
     fn insert(&mut self, hash: u64, closure: Arc<Closure>, max_bytes: usize) {
         let bytes = closure.weight() + PLACE;
         if bytes > max_bytes {
+            // It would push out all others, and not fit even then.
             return;
         }
         if self.young.bytes + bytes > max_bytes {
+            // What is still in the old generation was not asked for since the last time, and goes.
             self.old = mem::take(&mut self.young);
         }
         self.young.bytes += bytes;

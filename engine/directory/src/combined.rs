@@ -6,7 +6,7 @@ use crate::derivation::DerivationBuffer;
 use crate::instances::{Instance, Instances, POSSIBLE};
 use crate::walk::Walk;
 
-/// The memory of so many instances is kept for the next check.
+/// The most instances whose memory is kept for the next check.
 const KEPT: usize = 4_096;
 /// The end of a chain of links.
 const END: u32 = u32::MAX;
@@ -16,7 +16,7 @@ const END: u32 = u32::MAX;
 pub struct GraphBuffer {
     pub(crate) instances: Instances,
     pub(crate) derivation: DerivationBuffer,
-    states: Vec<State>,
+    states: Vec<InstanceState>,
     links: Vec<Link>,
     /// The instances by level: level and place.
     order: Vec<(u32, u32)>,
@@ -26,7 +26,7 @@ pub struct GraphBuffer {
 
 /// One instance while it is decided.
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct InstanceState {
     level: u32,
     /// The number of instances that must still hold; 0 for one that holds unless it is blocked.
     waiting: u32,
@@ -76,20 +76,20 @@ impl GraphBuffer {
         let (instance, mut factors) = (instances.get(place), 0);
         let flat = walk.graph.schema.flat(instance.term & !POSSIBLE);
         let (level, is_all) = (flat.level, flat.is_all);
-        let new = State { level: 0, waiting: 1, is_blocked: false, holds: false, first: END };
+        let new =
+            InstanceState { level: 0, waiting: 1, is_blocked: false, holds: false, first: END };
         states.resize(states.len().max(place + 1), new);
-        // The limits on work allow fewer instances and links than 2^32.
-        let number = |count: usize| u32::try_from(count).unwrap_or(END);
         let is_stored = walk.expand(instance, |needed, is_negative| {
             factors += u32::from(!is_negative);
             let needed = instances.add(needed);
+            // It may be an instance that is expanded later: its state must be there for the link.
             states.resize(states.len().max(needed + 1), new);
             let next = states[needed].first;
             states[needed].first = number(links.len());
             links.push(Link { dependent: number(place), is_negative, next });
         })?;
         let waiting = if is_all { factors } else { u32::from(!is_stored) };
-        states[place] = State { level, waiting, ..states[place] };
+        states[place] = InstanceState { level, waiting, ..states[place] };
         Some(())
     }
 
@@ -102,7 +102,8 @@ impl GraphBuffer {
             let places = level.iter().map(|(_, place)| *place);
             open.extend(places.filter(|place| states[*place as usize].is_ready()));
             while let Some(place) = open.pop() {
-                let State { level, mut first, .. } = states[place as usize];
+                let InstanceState { level, mut first, .. } = states[place as usize];
+                // Each alternative that holds opens the instance.
                 if std::mem::replace(&mut states[place as usize].holds, true) {
                     continue;
                 }
@@ -110,7 +111,9 @@ impl GraphBuffer {
                     let Link { dependent, is_negative, next } = links[first as usize];
                     let state = &mut states[dependent as usize];
                     state.is_blocked |= is_negative;
+                    // Any of several alternatives is enough, and more of them may hold.
                     state.waiting = state.waiting.saturating_sub(u32::from(!is_negative));
+                    // One of a higher level is opened with its level, when nothing can block it any more.
                     if state.level == level && state.is_ready() {
                         open.push(dependent);
                     }
@@ -121,8 +124,13 @@ impl GraphBuffer {
     }
 }
 
-impl State {
+impl InstanceState {
     fn is_ready(&self) -> bool {
         self.waiting == 0 && !self.is_blocked
     }
+}
+
+/// Returns the number of an instance or a link. The limits on work allow fewer of both than 2^32.
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(END)
 }

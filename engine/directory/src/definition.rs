@@ -74,6 +74,7 @@ fn read_relation(
     problems: &mut Problems,
 ) -> Option<RelationDefinition> {
     let is_named = is_name(name);
+    // The definition is read all the same: each fault is noted.
     if !is_named {
         problems.expected(
             at,
@@ -102,12 +103,9 @@ fn read_long(
 ) -> Option<RelationDefinition> {
     let mut fields = Fields::open(json, at, problems)?;
     let line = fields.required("from", read_line);
-    let source = |json, at: &Place<'_>, problems: &mut Problems| {
-        text(MAX_SOURCE)(json, at, problems).map(str::to_owned)
-    };
     let claim = fields.optional("claim", ClaimSource::read);
-    let request = fields.optional("request", source);
-    let renamed_from = fields.optional("renamed_from", source);
+    let request = fields.optional("request", read_source);
+    let renamed_from = fields.optional("renamed_from", read_source);
     fields.close();
     Some(RelationDefinition {
         name: String::new(),
@@ -117,6 +115,10 @@ fn read_long(
         renamed_from,
         is_long: true,
     })
+}
+
+fn read_source(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<String> {
+    text(MAX_SOURCE)(json, at, problems).map(str::to_owned)
 }
 
 fn read_line(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Line> {

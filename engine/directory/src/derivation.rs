@@ -13,7 +13,7 @@ pub(crate) trait Facts {
     fn has(&self, term: TermId, node: Node) -> bool;
 }
 
-/// The memory of so many facts is kept for the next derivation.
+/// The most facts whose memory is kept for the next derivation.
 const KEPT: usize = 4_096;
 
 /// The memory of a derivation, which the next one uses again.
@@ -21,19 +21,27 @@ const KEPT: usize = 4_096;
 pub(crate) struct DerivationBuffer {
     /// The facts that may hold and are to be looked at, by level.
     open: Vec<Vec<(TermId, Node)>>,
+    /// The open facts of one level while they are looked at.
+    layer: Vec<(TermId, Node)>,
     /// The usersets of tuples that the subject is in.
     pub(crate) usersets: Vec<(RelationNumber, Node)>,
 }
 
 impl DerivationBuffer {
     fn clear(&mut self, levels: usize) {
-        let is_large = |open: &Vec<(TermId, Node)>| open.capacity() > KEPT;
-        if self.usersets.capacity() > KEPT || self.open.iter().any(is_large) {
+        if self.is_large() {
             *self = Self::default();
         }
         self.open.iter_mut().for_each(Vec::clear);
+        self.layer.clear();
         self.open.resize(levels, Vec::new());
         self.usersets.clear();
+    }
+
+    /// Returns whether its memory is more than is kept.
+    fn is_large(&self) -> bool {
+        let mut facts = self.open.iter().chain(std::iter::once(&self.layer));
+        self.usersets.capacity() > KEPT || facts.any(|facts| facts.capacity() > KEPT)
     }
 }
 
@@ -59,6 +67,7 @@ impl Open<'_> {
 pub(crate) struct Derivation<'g, F> {
     graph: &'g Graph,
     open: Open<'g>,
+    layer: &'g mut Vec<(TermId, Node)>,
     facts: &'g mut F,
     usersets: &'g mut Vec<(RelationNumber, Node)>,
     /// Whether what stands behind a `!` counts.
@@ -78,8 +87,8 @@ impl<'g, F: Facts> Derivation<'g, F> {
     ) -> Self {
         buffer.clear(graph.schema.levels() as usize);
         let open = Open { graph, relevant, by_level: &mut buffer.open };
-        let usersets = &mut buffer.usersets;
-        Self { graph, open, facts, usersets, has_negations: true, moment, left: max }
+        let (layer, usersets) = (&mut buffer.layer, &mut buffer.usersets);
+        Self { graph, open, layer, facts, usersets, has_negations: true, moment, left: max }
     }
 
     /// Derives everything for a subject that these nodes stand for, and that is a member of claimed objects. `None` if it is
@@ -123,10 +132,26 @@ impl<'g, F: Facts> Derivation<'g, F> {
     /// Derives all that follows. `None` if it is too much work.
     fn run(&mut self) -> Option<()> {
         for level in 0..self.open.by_level.len() {
-            while let Some((term, node)) = self.open.by_level[level].pop() {
-                if self.holds(self.graph.schema.term(term), node) && self.facts.insert(term, node) {
-                    self.follow(term, node)?;
-                }
+            while !self.open.by_level[level].is_empty() {
+                let empty = std::mem::take(self.layer);
+                let mut layer = std::mem::replace(&mut self.open.by_level[level], empty);
+                // Sets of nodes grow at their end: in the middle each node would move all that are above it.
+                layer.sort_unstable();
+                let derived = self.layer(&layer);
+                layer.clear();
+                *self.layer = layer;
+                derived?;
+            }
+        }
+        Some(())
+    }
+
+    /// Derives what follows from open facts. `None` if it is too much work.
+    fn layer(&mut self, open: &[(TermId, Node)]) -> Option<()> {
+        for (term, node) in open {
+            // What follows from a known fact was opened with it.
+            if self.holds(self.graph.schema.term(*term), *node) && self.facts.insert(*term, *node) {
+                self.follow(*term, *node)?;
             }
         }
         Some(())
@@ -150,6 +175,7 @@ impl<'g, F: Facts> Derivation<'g, F> {
         let uses = schema.uses(term);
         self.left.steps = self.left.steps.checked_sub(uses.len())?;
         for used in uses {
+            // The level of a user is never below the level of the term, so that no finished level is opened again.
             let (TermUse::Same(user) | TermUse::Arrow(_, user)) = *used;
             if !self.open.is_relevant(user) {
                 continue;

@@ -62,6 +62,7 @@ impl<'g> GraphSubject<'g> {
         }
         let costs = costs::costs(&ground.rules);
         let mut proof = Proof::new(&ground, &ground.rules, &costs);
+        // The root was added first.
         if costs[0].is_some() {
             proof.holds()
         } else {
@@ -83,12 +84,9 @@ const MAX_INSTANCES: usize = 1_000;
 /// stand for several: where it meets an object twice, or where two factors need the same edge.
 fn shorten<'e>(ground: &Ground<'e>, branches: &mut Vec<Branch<'e>>) {
     let [Branch { path, .. }] = &branches[..] else { return };
-    let is_met_again = |(place, edge): (usize, &PathEdge<'_>)| {
-        path[place..].iter().any(|other| other.subject == edge.object)
-    };
     let is_large = path.len() > MAX_SHORTENED || ground.rules.len() > MAX_INSTANCES;
     let has_factors = ground.rules.iter().any(|rule| rule.is_all);
-    if is_large || !(has_factors || path.iter().enumerate().any(is_met_again)) {
+    if is_large || !(has_factors || meets_an_object_twice(path)) {
         return;
     }
     let mut rules = ground.with_only(&ground.rules, path);
@@ -105,7 +103,13 @@ fn shorten<'e>(ground: &Ground<'e>, branches: &mut Vec<Branch<'e>>) {
             let mut proof = Proof::new(ground, &fewer, &costs);
             proof.holds();
             *branches = proof.finish().0;
+            // The shortest path of what is left can be another one.
             (rules, place) = (fewer, 0);
         }
     }
+}
+
+fn meets_an_object_twice(path: &[PathEdge<'_>]) -> bool {
+    let mut edges = path.iter().enumerate();
+    edges.any(|(place, edge)| path[place..].iter().any(|other| other.subject == edge.object))
 }

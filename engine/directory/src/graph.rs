@@ -25,8 +25,9 @@ impl Graph {
     /// Makes the graph. Closures of subjects take at most `max_closure_bytes`.
     pub fn new(schema: Arc<Schema>, table: TupleTable, max_closure_bytes: usize) -> Self {
         let types = schema.type_names().map(|name| table.for_type(name)).collect();
-        let everyone = |object_type| table.find(Object { object_type, id: EVERYONE });
-        let everyone = schema.type_names().map(everyone).collect();
+        let everyone = schema.type_names();
+        let everyone =
+            everyone.map(|object_type| table.find(Object { object_type, id: EVERYONE })).collect();
         Self { schema, table, types, everyone, closures: Closures::new(max_closure_bytes) }
     }
 
@@ -49,6 +50,7 @@ impl Graph {
     pub fn has_stored(&self, relation: RelationId, id: &str, now: DateTime<Utc>) -> bool {
         let Some(node) = self.find(self.schema.type_id_of(relation), id) else { return false };
         let (mut found, mut moment) = (false, Moment::new(now));
+        // `None` ends the walk at the first edge that counts; it is not a fault.
         let _ = self.table.at(Way::Forward, node).each(self.arrow_key(relation).only(), |edges| {
             found = edges.nodes(&mut moment).next().is_some();
             (!found).then_some(())

@@ -27,7 +27,7 @@ pub(crate) struct Instances {
 
 /// So few instances are found by looking at each: most checks have no more.
 const FEW: usize = 16;
-/// The memory of so many instances is kept for the next check.
+/// The most instances whose memory is kept for the next check.
 const KEPT: usize = 4_096;
 
 impl Instances {

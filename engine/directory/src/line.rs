@@ -18,14 +18,14 @@ use std::fmt;
 
 use portcullis_engine::invalid::Fault;
 
-pub(crate) use part::{Factor, Part, StoredSubjects, Subjects, Word};
+pub(crate) use part::{Factor, LinePart, StoredSubjects, Subjects, Word};
 
 /// The maximum length of a line, in bytes.
 pub const MAX_LINE: usize = 4 * 1024;
 
 /// The text of a relation, as it was read.
 #[derive(Clone, Debug)]
-pub struct Line(Part);
+pub struct Line(LinePart);
 
 impl Line {
     /// Reads a line.
@@ -39,7 +39,7 @@ impl Line {
         parser::parse(text).map(Self)
     }
 
-    pub(crate) fn whole(&self) -> &Part {
+    pub(crate) fn whole(&self) -> &LinePart {
         &self.0
     }
 }

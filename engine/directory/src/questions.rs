@@ -30,7 +30,7 @@ thread_local! {
     static BUFFER: RefCell<GraphBuffer> = RefCell::default();
 }
 
-/// An explanation looks at so many times the edges of the relations of a check.
+/// An explanation looks at this many times the edges of the relations of a check.
 const TIMES_OF_CHECK: usize = 4;
 
 impl Graph {
@@ -82,7 +82,7 @@ impl Graph {
     }
 
     /// Calls `use_it` with the name and the explanation of each relation that the check reads, or with the reason why that is
-    /// undetermined. `answers` are those by which the check was decided. Names of which there is nothing to ask are left out.
+    /// undetermined. `answers` are those by which the check was decided. Names with nothing to ask are left out.
     pub fn explain<'n>(
         &self,
         facts: &TenantFacts,
@@ -310,6 +310,7 @@ impl<'q> RelationQuestions<'q> {
         }
         let relation = schema.relation(object.object_type, name);
         let relation = relation.ok_or(AttributeAnswer::Value(Json::Bool(false)))?;
+        // The request has attributes of the resource alone.
         let hops = if is_resource { self.hops(object) } else { Ok(Vec::new()) };
         let hops = hops.map_err(|cause| AttributeAnswer::Failed(cause.into()))?;
         Ok(RelationQuestion { relation, object, hops })
@@ -342,8 +343,10 @@ impl<'q> RelationQuestions<'q> {
                 continue;
             }
             let Some(sent) = self.sent(attribute) else { continue };
-            let is_stored = || self.graph.has_stored(relation, id, self.check.now);
-            if self.facts.directory == Some(Precedence::Directory) && is_stored() {
+            // What the directory has goes first, if it has anything.
+            if self.facts.directory == Some(Precedence::Directory)
+                && self.graph.has_stored(relation, id, self.check.now)
+            {
                 continue;
             }
             let objects = objects(schema, relation, sent);
@@ -375,22 +378,28 @@ fn objects<'v>(
     relation: RelationId,
     value: Option<AttributeValue<'v>>,
 ) -> Option<Vec<Object<'v>>> {
-    let object = |value: AttributeValue<'v>| {
-        let AttributeValue::Text(text) = value else { return None };
-        let (object_type, id) = text.split_once(':').filter(|(_, id)| !id.is_empty())?;
-        let is_allowed = schema.leads_to(relation)?.any(|allowed| allowed == object_type);
-        is_allowed.then_some(Object { object_type, id })
-    };
     match value {
         None => Some(Vec::new()),
         Some(AttributeValue::List(list)) => {
             let (mut objects, mut is_sound) = (Vec::new(), true);
-            list.for_each(|item| match object(item) {
+            list.for_each(|item| match object(schema, relation, item) {
                 Some(object) => objects.push(object),
                 None => is_sound = false,
             });
             is_sound.then_some(objects)
         }
-        Some(value) => Some(vec![object(value)?]),
+        Some(value) => Some(vec![object(schema, relation, value)?]),
     }
+}
+
+/// Returns the object that a text names, if `relation` can store it.
+fn object<'v>(
+    schema: &Schema,
+    relation: RelationId,
+    value: AttributeValue<'v>,
+) -> Option<Object<'v>> {
+    let AttributeValue::Text(text) = value else { return None };
+    let (object_type, id) = text.split_once(':').filter(|(_, id)| !id.is_empty())?;
+    let is_allowed = schema.leads_to(relation)?.any(|allowed| allowed == object_type);
+    is_allowed.then_some(Object { object_type, id })
 }

@@ -59,10 +59,9 @@ impl<'s> SearchRelations<'s> {
         let resource = resource_of(check);
         let questions = RelationQuestions { graph, facts, check, given: None, resource };
         let subject = (searched == Searched::Resource).then(|| {
-            let find = |buffer: &mut _| {
+            questions::with_buffer(|buffer| {
                 questions::subject_anywhere(questions.graph, questions.check, buffer)
-            };
-            questions::with_buffer(find)
+            })
         });
         Self { questions, entity_type, table, subject }
     }
@@ -72,6 +71,7 @@ impl<'s> SearchRelations<'s> {
     pub fn related(&'s self, names: impl Iterator<Item = &'s str>) -> Vec<RelatedCandidates<'s>> {
         let (mut left, mut work) = (MAX_EDGES_OF_CHECK, RelationWork::default());
         let related = names.map(|name| {
+            // A relation may look at as many edges as one question does, and gives back what it leaves.
             let mut own = left.min(MAX_EDGES);
             left -= own;
             let related = match &self.subject {

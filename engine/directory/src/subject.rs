@@ -99,6 +99,7 @@ impl Graph {
                 if closure.edges.is_none() && max_edges < MAX_EDGES {
                     return None;
                 }
+                // One that is too large for any check is kept as well: the next check need not find that out.
                 self.closures.insert(Arc::clone(&closure));
                 closure
             }
@@ -125,8 +126,11 @@ impl Graph {
 
     /// Returns a closure without members.
     pub(crate) fn unclosed(&self, key: ClosureKey) -> Closure {
-        let types = |relation| self.schema.type_id_of(relation);
-        Closure::new(key, types, |type_id, id| self.find(type_id, id))
+        Closure::new(
+            key,
+            |relation| self.schema.type_id_of(relation),
+            |type_id, id| self.find(type_id, id),
+        )
     }
 
     /// Finds the members of a closure. Without negations they are all that could be members.
@@ -156,6 +160,7 @@ impl Graph {
     fn seeds(&self, subject_type: TypeId, id: &str) -> Vec<Node> {
         let nodes = [self.find(subject_type, id), self.everyone(subject_type)];
         let mut own: Vec<Node> = nodes.into_iter().flatten().collect();
+        // A search asks for the subject `*`, which has the node of everybody.
         own.dedup();
         own
     }

@@ -44,6 +44,7 @@ impl<'w> Walk<'w> {
         let mut found = false;
         for (relation, number) in &flat.stored {
             found |= match self.resource.hop(node, *relation) {
+                // The objects of the request stand for all that is stored and claimed.
                 Some(objects) => self.is_among(objects)?,
                 None => {
                     self.is_claimed(node, *relation)
@@ -70,8 +71,12 @@ impl<'w> Walk<'w> {
     }
 
     fn is_claimed(&self, node: Node, relation: RelationId) -> bool {
-        let claimed = |node| self.closure.claimed.binary_search(&(node, relation)).is_ok();
-        !self.closure.claimed.is_empty() && self.resource.stored(node).is_some_and(claimed)
+        let claimed = &self.closure.claimed;
+        !claimed.is_empty()
+            && self
+                .resource
+                .stored(node)
+                .is_some_and(|node| claimed.binary_search(&(node, relation)).is_ok())
     }
 
     /// Returns whether an unknown claim gives the relation, and notes the first one.
@@ -113,6 +118,7 @@ impl<'w> Walk<'w> {
                 return Some(());
             }
             let members = self.closure.members(related);
+            // Counted even if one was found before: the order of keys must not decide whether it is too much work.
             self.left.edges = self.left.edges.checked_sub(edges.len().min(members.len()))?;
             found = found || edges.lead_to_one(members, &mut self.moment);
             Some(())
@@ -132,8 +138,8 @@ impl<'w> Walk<'w> {
         edges.each(EdgeKey::new(arrow.number, None).only(), |edges| {
             self.left.edges = self.left.edges.checked_sub(edges.len())?;
             for node in edges.nodes(&mut self.moment) {
-                let is_target = |target: &&(TypeId, TermId)| self.graph.is_of_type(node, target.0);
-                let targets = arrow.targets.iter().filter(is_target);
+                let targets = arrow.targets.iter();
+                let targets = targets.filter(|target| self.graph.is_of_type(node, target.0));
                 targets.for_each(|(_, term)| visit(Instance { node, term: *term | mark }, false));
             }
             Some(())
@@ -142,9 +148,10 @@ impl<'w> Walk<'w> {
 
     /// Returns the node of an object; `None` if no relation can hold there.
     pub(crate) fn node(&self, type_id: TypeId, object: Object<'_>) -> Option<Node> {
-        let unknown = || self.closure.unknown(type_id, object.id);
-        let nowhere = || (!self.unknown.is_empty()).then_some(NOWHERE);
-        self.graph.table.find(object).or_else(unknown).or_else(nowhere)
+        let known = self.graph.table.find(object);
+        let known = known.or_else(|| self.closure.unknown(type_id, object.id));
+        // A claim that is not known could name the object.
+        known.or_else(|| (!self.unknown.is_empty()).then_some(NOWHERE))
     }
 
     /// Calls `visit` with each instance that an arrow leads to over objects that the request has.

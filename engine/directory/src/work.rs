@@ -33,7 +33,7 @@ impl Default for RelationWork {
 }
 
 impl RelationWork {
-    /// Returns the same work, of which no more may be done than fits into the thread of a request.
+    /// Returns the same work, but no more than fits into the thread of a request.
     pub(crate) fn here(self) -> Self {
         Self { here: Some(MaxWork::new(MAX_EDGES_HERE)), ..self }
     }
@@ -68,6 +68,7 @@ impl RelationWork {
         let mut left = here;
         let answer = subject.has_within(relation, id, hops, &mut left, buffer);
         let is_exceeded = answer == Err(UndeterminedRelation::TooManyEdges);
+        // The caller asks again elsewhere, with the work that was left before.
         if is_exceeded && here != allowed {
             return Err(TooLong);
         }

@@ -25,8 +25,8 @@ pub fn run_apart<T: Send + 'static>(
 /// Runs `work`, which computes for long, on this thread, while another one serves the requests of the thread. A runtime that has
 /// one thread alone has no other.
 pub fn run_in_place<T>(work: impl FnOnce() -> T) -> T {
-    let is_alone = |runtime: Handle| runtime.runtime_flavor() == RuntimeFlavor::CurrentThread;
-    if Handle::try_current().is_ok_and(is_alone) { work() } else { block_in_place(work) }
+    // `block_in_place` panics in a runtime of one thread.
+    if Handle::try_current().is_ok_and(has_one_thread) { work() } else { block_in_place(work) }
 }
 
 /// Begins `work` in its own task, and returns its outcome as [`run_apart`] does. So a caller that goes away does not
@@ -39,6 +39,10 @@ pub fn run_to_end<T: Send + 'static>(
 ) -> impl Future<Output = Result<T, Stopping>> {
     let task = tokio::spawn(work);
     async { task.await.map_err(pass_panic_on) }
+}
+
+fn has_one_thread(runtime: Handle) -> bool {
+    runtime.runtime_flavor() == RuntimeFlavor::CurrentThread
 }
 
 fn pass_panic_on(failed: JoinError) -> Stopping {

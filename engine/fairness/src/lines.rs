@@ -18,7 +18,7 @@ pub struct TenantLines<W> {
     waiting: usize,
 }
 
-/// The place of a tenant in the order: its running requests, and the change since which it waits with so many.
+/// The place of a tenant in the order: its running requests, and the change since which it waits with this number of them.
 type Rank = (usize, u64);
 
 #[derive(Debug)]
@@ -53,6 +53,10 @@ impl<W> Line<W> {
     fn rank(&self) -> Rank {
         (self.running, self.since)
     }
+
+    fn counts(&self) -> TenantCounts {
+        TenantCounts { running: self.running, waiting: self.waiting.len() }
+    }
 }
 
 impl<W> TenantLines<W> {
@@ -73,9 +77,7 @@ impl<W> TenantLines<W> {
 
     /// Returns the numbers of requests of `tenant`.
     pub fn counts(&self, tenant: &str) -> TenantCounts {
-        let counts =
-            |line: &Line<W>| TenantCounts { running: line.running, waiting: line.waiting.len() };
-        self.tenants.get(tenant).map(counts).unwrap_or_default()
+        self.tenants.get(tenant).map(Line::counts).unwrap_or_default()
     }
 
     /// Returns the request of `tenant` that waits for longest.
@@ -108,6 +110,7 @@ impl<W> TenantLines<W> {
             if line.waiting.is_empty() {
                 line.since = now;
             }
+            // Changes are counted up, so that the tickets of a line ascend.
             line.waiting.push_back((now, waiter));
             now
         })
@@ -143,6 +146,7 @@ impl<W> TenantLines<W> {
     fn change<T>(&mut self, tenant: &Arc<str>, change: impl FnOnce(&mut Line<W>, u64) -> T) -> T {
         self.changes += 1;
         let line = self.tenants.entry(Arc::clone(tenant)).or_default();
+        // Before the change, which may alter the rank under which the tenant is found.
         self.order.remove(&line.rank());
         let changed = change(line, self.changes);
         if !line.waiting.is_empty() {

@@ -10,9 +10,9 @@ use parking_lot::Mutex;
 
 /// Values that the users of one key share. A value is made for the first user and dropped with the last, so that the
 /// map never has more entries than there are users, whatever keys callers choose.
-pub struct PerKey<K, V>(Arc<Mutex<HashMap<K, Shared<V>, ahash::RandomState>>>);
+pub struct PerKey<K, V>(Arc<Mutex<HashMap<K, UsedValue<V>, ahash::RandomState>>>);
 
-struct Shared<V> {
+struct UsedValue<V> {
     value: Arc<V>,
     users: usize,
 }
@@ -28,10 +28,15 @@ impl<K: Clone + Eq + Hash, V: Default> PerKey<K, V> {
     /// Returns the value of `key`.
     pub fn enter(&self, key: K) -> KeyUse<K, V> {
         let mut entries = self.0.lock();
-        let first = || Shared { value: Arc::default(), users: 0 };
-        let shared = entries.entry(key.clone()).or_insert_with(first);
-        shared.users += 1;
-        KeyUse { all: self.clone(), key, value: Arc::clone(&shared.value) }
+        let used = entries.entry(key.clone()).or_insert_with(UsedValue::new);
+        used.users += 1;
+        KeyUse { all: self.clone(), key, value: Arc::clone(&used.value) }
+    }
+}
+
+impl<V: Default> UsedValue<V> {
+    fn new() -> Self {
+        Self { value: Arc::default(), users: 0 }
     }
 }
 
@@ -48,9 +53,10 @@ impl<K, V> PerKey<K, V> {
 }
 
 impl<K: Eq + Hash, V> KeyUse<K, V> {
-    /// Ends the value for later users: they get a new one. Those of now keep it.
+    /// Ends the value for later users: they get a new one. Its present users keep it.
     pub fn retire(&self) {
         let mut entries = self.all.0.lock();
+        // Another user may have retired it before, and a later value may be in its place.
         if entries.get(&self.key).is_some_and(|shared| Arc::ptr_eq(&shared.value, &self.value)) {
             entries.remove(&self.key);
         }
@@ -62,9 +68,9 @@ impl<K: Eq + Hash, V> Drop for KeyUse<K, V> {
         let mut entries = self.all.0.lock();
         // A value that was retired is not in the map any more.
         let own = entries.get_mut(&self.key).filter(|one| Arc::ptr_eq(&one.value, &self.value));
-        let Some(shared) = own else { return };
-        shared.users -= 1;
-        if shared.users == 0 {
+        let Some(used) = own else { return };
+        used.users -= 1;
+        if used.users == 0 {
             entries.remove(&self.key);
         }
     }

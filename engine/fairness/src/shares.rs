@@ -66,6 +66,7 @@ impl<K: PartialEq> TenantShares<K> {
     /// Removes all entries of `tenant`, and returns them.
     pub fn take(&mut self, tenant: &str) -> impl Iterator<Item = K> + use<K> {
         let taken = self.by_tenant.remove_entry(tenant);
+        // The share is subtracted here, because the caller may drop the iterator unread.
         let share = taken.map(|(tenant, share)| {
             self.total -= share.weight;
             self.by_rank.remove(&(rank(share.weight), tenant));

@@ -41,10 +41,10 @@ pub enum TurnRefusal {
 /// Turns of requests, of which a limited number runs at the same time. The next turn goes to the tenant that has the fewest,
 /// and among those to the one that waits for longest. Turns that nobody else waits for may be lent. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct TurnQueue(Arc<Shared>);
+pub struct TurnQueue(Arc<SharedTurns>);
 
 #[derive(Debug)]
-struct Shared {
+struct SharedTurns {
     limits: TurnLimits,
     /// A request is told when its turn begins.
     lines: Mutex<Lines>,
@@ -80,7 +80,7 @@ impl TurnLimits {
 
 impl TurnQueue {
     pub fn new(limits: TurnLimits) -> Self {
-        Self(Arc::new(Shared { limits, lines: Mutex::default() }))
+        Self(Arc::new(SharedTurns { limits, lines: Mutex::default() }))
     }
 
     /// Waits for a turn of `tenant`.
@@ -94,6 +94,7 @@ impl TurnQueue {
             self.enter(&mut lines, tenant)
         };
         match self.0.limits.wait {
+            // A request that is late drops its turn, and so leaves its line.
             Some(wait) => timeout(wait, begun).await.map_err(|_| TurnRefusal::Late)?,
             None => begun.await,
         }
@@ -138,7 +139,7 @@ impl TurnQueue {
     }
 }
 
-impl Shared {
+impl SharedTurns {
     /// Returns whether a turn of `tenant` may begin now. Then no other request may: it would have begun before.
     fn may_begin(&self, lines: &Lines, tenant: &str) -> bool {
         let has_part = lines.requests.counts(tenant).running < self.limits.per_tenant;
@@ -147,6 +148,7 @@ impl Shared {
 
     /// Returns whether a tenant may have a turn of its part.
     fn has_own(&self, lines: &Lines) -> bool {
+        // Each lent turn runs, so the difference is never below 0.
         lines.requests.running() - lines.lent < self.limits.at_once
     }
 
@@ -206,6 +208,7 @@ impl Drop for Turn {
     fn drop(&mut self) {
         let shared = &self.queue.0;
         let mut lines = shared.lines.lock();
+        // A ticket that is in no line was served: the request has its turn.
         if self.ticket == 0 || lines.requests.remove(&self.tenant, self.ticket).is_none() {
             shared.give_back(&mut lines, &self.tenant);
         }

@@ -225,9 +225,10 @@ impl<E: Clone> PlanCache<E> {
         let plan = self.plans.view.any(&KeyRef { tenant, resource })?;
         let (from, to) = (plan.revision(), plan.changes.latest());
         let changed = plan.changes.changed(resource, from, to)?;
-        let knows_own = || plan.own_patterns().is_none_or(|own| own.catches_up(to, &plan.changes));
-        let is_usable =
-            changed.len() <= MAX_CHANGED_RECORDS && !plan.changes.is_ended() && knows_own();
+        let is_usable = changed.len() <= MAX_CHANGED_RECORDS
+            && !plan.changes.is_ended()
+            // The new plan takes the patterns of this one over, so they must have the later revision, too.
+            && plan.own_patterns().is_none_or(|own| own.catches_up(to, &plan.changes));
         is_usable.then_some(OutdatedPlan { plan, revision: to, changed })
     }
 
@@ -252,9 +253,11 @@ impl<E: Clone> PlanCache<E> {
 
     /// Returns whether a plan of `resource` that reflects revision `from` is known to decide at revision `to` as well.
     pub fn is_unaffected(&self, tenant: &str, resource: &str, from: u64, to: u64) -> bool {
-        let unaffected =
-            |log: Arc<ChangeLog>| !log.is_ended() && log.unaffected(resource, from, to);
-        from == to || self.logs.get(tenant).is_some_and(unaffected)
+        if from == to {
+            return true;
+        }
+        let Some(log) = self.logs.get(tenant) else { return false };
+        !log.is_ended() && log.unaffected(resource, from, to)
     }
 
     /// Returns the last published revision of `tenant`; `None` if the cache does not know the tenant.

@@ -114,6 +114,7 @@ impl ChangeLog {
     /// Adds a committed write. Calls may come out of order, and twice for one write.
     pub(crate) fn publish(&self, revision: u64, mut touched: Vec<Touched>) {
         if touched.len() > MAX_TOUCHED {
+            // It names no record: plans are then loaded again, and not brought up to date.
             touched = vec![ResourcePattern::Any.into()];
         }
         self.log.lock().add(Change { revision, touched });
@@ -129,11 +130,7 @@ impl ChangeLog {
     /// Returns the records whose changes after `from` up to `to` touch `resource`, each once; `None` if something else
     /// touches it, or a change is not in the log.
     pub(crate) fn changed(&self, resource: &str, from: u64, to: u64) -> Option<ChangedRecords> {
-        let record = |touched: &Touched| match (touched.rule, touched.policy) {
-            (None, None) => None,
-            ids => Some(ids),
-        };
-        let touching = self.touching(resource, from, to, record)?;
+        let touching = self.touching(resource, from, to, touched_record)?;
         let (rules, policies): (Vec<_>, Vec<_>) = touching.into_iter().unzip();
         Some(ChangedRecords { rules: each_once(rules), policies: each_once(policies) })
     }
@@ -141,12 +138,7 @@ impl ChangeLog {
     /// Returns the patterns, as text, of all that changed after `from` up to `to`, without `*`. `None` if a change can have
     /// added any pattern, or is not in the log.
     pub(crate) fn patterns(&self, from: u64, to: u64) -> Option<Vec<String>> {
-        let pattern = |touched: &Touched| match &touched.resources {
-            ResourcePattern::Any if touched.rule.is_none() && touched.policy.is_none() => None,
-            ResourcePattern::Any => Some(None),
-            pattern => Some(Some(pattern.to_string())),
-        };
-        Some(self.between(from, to, pattern)?.into_iter().flatten().collect())
+        Some(self.between(from, to, touched_pattern)?.into_iter().flatten().collect())
     }
 
     /// Returns what `select` says of all that touches `resource` after `from` up to `to`. `None` if it says nothing of
@@ -206,5 +198,22 @@ impl Log {
             let Some(oldest) = self.changes.pop_front() else { return };
             self.patterns -= oldest.touched.len();
         }
+    }
+}
+
+/// Returns the rule and the policy that changed; `None` if something else did.
+fn touched_record(touched: &Touched) -> Option<(Option<Uuid>, Option<Uuid>)> {
+    match (touched.rule, touched.policy) {
+        (None, None) => None,
+        ids => Some(ids),
+    }
+}
+
+/// Returns the pattern that a change can have added, as text; `Some(None)` for `*`, and `None` if it can have added any.
+fn touched_pattern(touched: &Touched) -> Option<Option<String>> {
+    match &touched.resources {
+        ResourcePattern::Any if touched.rule.is_none() && touched.policy.is_none() => None,
+        ResourcePattern::Any => Some(None),
+        pattern => Some(Some(pattern.to_string())),
     }
 }

@@ -55,14 +55,15 @@ impl OwnPatterns {
 
     fn add(&self, needed: u64, changes: &ChangeLog) -> Option<()> {
         let mut added = self.added.write();
+        // Another check may have added them before this one had the lock.
         let from = self.revision();
         if from >= needed {
             return Some(());
         }
         let patterns = changes.patterns(from, needed)?;
-        let is_new = |hash: &u64| self.read.binary_search(hash).is_err();
         let hashes = patterns.iter().map(|pattern| self.hasher.hash_one(pattern.as_str()));
-        let mut all: Vec<u64> = added.iter().copied().chain(hashes.filter(is_new)).collect();
+        let new = hashes.filter(|hash| self.read.binary_search(hash).is_err());
+        let mut all: Vec<u64> = added.iter().copied().chain(new).collect();
         all.sort_unstable();
         all.dedup();
         if all.len() > MAX_ADDED {

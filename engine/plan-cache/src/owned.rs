@@ -86,6 +86,7 @@ impl OwnedPlans {
     pub(crate) fn replace(&self, key: &KeyRef<'_>, before: &Arc<CachedPlan>, plan: Plan) {
         let loaded = NewPlan { plan, own: before.own_patterns().cloned() };
         let cached = CachedPlan::new(key.resource, loaded, Arc::clone(&before.changes));
+        // Both decide the same, so that the new one is as fresh as the one before.
         cached.extend_to(before.revision());
         let _writing = self.writing.lock();
         if let Some(key) = self.view.key_of(key, before) {

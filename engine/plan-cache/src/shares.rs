@@ -43,9 +43,9 @@ impl Shares {
     ) -> bool {
         let own = self.by_tenant.get(tenant).map(|share| share.bytes);
         let tenants = self.by_tenant.len() as u64 + u64::from(own.is_none());
-        let growth = |bytes: u64| bytes + added as u64 - replaced as u64;
-        let all = growth(self.plan_bytes) + TENANT_BYTES * tenants;
-        all <= max_bytes && growth(own.unwrap_or_default()) <= max_bytes / tenants
+        let (replaced, added) = (replaced as u64, added as u64);
+        let all = self.plan_bytes + added - replaced + TENANT_BYTES * tenants;
+        all <= max_bytes && own.unwrap_or_default() + added - replaced <= max_bytes / tenants
     }
 
     /// Adds a plan of `added` bytes: at the end of the queue, or in the place of one of `replaced` bytes.
@@ -66,11 +66,8 @@ impl Shares {
     /// Returns the keys of the plans of a tenant.
     pub(crate) fn keys_of(&self, tenant: &str) -> Vec<Key> {
         let Some((tenant, share)) = self.by_tenant.get_key_value(tenant) else { return Vec::new() };
-        let key = |resource: &Arc<str>| Key {
-            tenant: Arc::clone(tenant),
-            resource: Arc::clone(resource),
-        };
-        share.resources.iter().map(key).collect()
+        let resources = share.resources.iter().cloned();
+        resources.map(|resource| Key { tenant: Arc::clone(tenant), resource }).collect()
     }
 
     /// Takes the plan that goes next out of the queue of the largest tenant.
@@ -96,6 +93,7 @@ impl Shares {
         if before == after {
             return;
         }
+        // The bytes of the tenant are a part of all, so the difference is never below 0.
         self.plan_bytes = self.plan_bytes - before + after;
         self.by_bytes.remove(&(before, Arc::clone(tenant)));
         if after > 0 {

@@ -33,6 +33,7 @@ impl TenantLogs {
         }
         let mut logs = self.0.write();
         logs.sweep();
+        // Another caller may have made the log since the read.
         let known = logs.by_tenant.get_key_value(tenant).map(|(known, _)| Arc::clone(known));
         let tenant = known.unwrap_or_else(|| tenant.into());
         let has_shadow = logs.shadowed.contains(&*tenant);

@@ -133,8 +133,6 @@ impl View {
     pub(crate) fn next_to_go(&self, max_bytes: u64, chances: &mut usize) -> Option<Key> {
         let plans = self.plans.pin();
         let mut shares = self.shares.lock();
-        // Checks read the plans that share with a broader one, and to drop that one would free nothing.
-        let is_used = |cached: &Arc<CachedPlan>| cached.take_read() | cached.plan().is_shared();
         while shares.bytes() > max_bytes {
             let key = shares.next()?;
             if *chances == 0 || !plans.get(&key).is_some_and(is_used) {
@@ -155,4 +153,10 @@ impl View {
     pub(crate) fn bytes(&self) -> u64 {
         self.shares.lock().bytes()
     }
+}
+
+/// Returns whether checks read the plan lately, or read those that share with it: to drop it would then free nothing.
+fn is_used(cached: &Arc<CachedPlan>) -> bool {
+    // `|`, so that the mark of a read is cleared in any case.
+    cached.take_read() | cached.plan().is_shared()
 }

@@ -36,6 +36,7 @@ pub(crate) fn check(
         if let Some(value) = &value {
             check_value(spec, value)?;
         }
+        // Each name is wanted and answered once: the list never has more items than `wanted`.
         if answer.iter().any(|other| other.name == name) {
             return Err(bad(format!("`{name}` is answered twice")));
         }
@@ -64,12 +65,11 @@ fn spec<'d>(
     request: &Request,
     name: &str,
 ) -> Result<&'d AttributeSpec, CallError> {
-    let shown = || cut(name.to_owned());
     let Some(spec) = descriptor.attributes.iter().find(|spec| spec.name == name) else {
-        return Err(bad(format!("`{}` is not declared", shown())));
+        return Err(bad(format!("`{}` is not declared", cut(name.to_owned()))));
     };
     if !request.wanted.iter().any(|wanted| wanted == name) {
-        return Err(bad(format!("`{}` was not wanted", shown())));
+        return Err(bad(format!("`{}` was not wanted", cut(name.to_owned()))));
     }
     Ok(spec)
 }

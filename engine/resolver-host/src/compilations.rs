@@ -54,8 +54,10 @@ impl Compilations {
             Compiler::Process(process) => {
                 let code = self.compile_in(process.clone(), module, turn).await?;
                 let engine = engine.clone();
-                let load = move || compiled::load_compiled(&engine, &code);
-                tasks::run_blocking(&*self.runtime, load).await.unwrap_or(Err(LoadError::Host))
+                let loaded = tasks::run_blocking(&*self.runtime, move || {
+                    compiled::load_compiled(&engine, &code)
+                });
+                loaded.await.unwrap_or(Err(LoadError::Host))
             }
         }
     }
@@ -73,14 +75,13 @@ impl Compilations {
         turn: Turn,
     ) -> Result<Component, LoadError> {
         let engine = engine.clone();
-        let compile = move || {
+        let compiled = tasks::run_blocking(&*self.runtime, move || {
             let compiled = module::compile(&engine, module.as_ref());
             // The turn lasts as long as the job: the caller may stop waiting, but the job still runs.
             drop(turn);
             compiled
-        };
-        let compiled = self.in_time(tasks::run_blocking(&*self.runtime, compile)).await?;
-        compiled.unwrap_or(Err(LoadError::Host))
+        });
+        self.in_time(compiled).await?.unwrap_or(Err(LoadError::Host))
     }
 
     async fn compile_in(

@@ -5,7 +5,7 @@
 //! comes only from the compiler, which is this program in another process.
 
 use std::collections::HashSet;
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, DirEntry};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::io::Write as _;
@@ -26,6 +26,24 @@ const OTHERS: u32 = 0o077;
 /// The prefix of the names of unfinished files.
 const TEMPORARY: &str = ".tmp";
 
+/// Refuses a directory that cannot have compiled code.
+///
+/// # Errors
+/// The directory cannot be written, belongs to another user, or lets others in.
+pub fn must_be_private(directory: &Path) -> io::Result<()> {
+    // A new file shows our user id, without a system call that needs `unsafe`.
+    let ours = NamedTempFile::new_in(directory)?.as_file().metadata()?.uid();
+    let metadata = fs::symlink_metadata(directory)?;
+    if metadata.is_dir() && metadata.uid() == ours && metadata.mode() & OTHERS == 0 {
+        return Ok(());
+    }
+    let why = format!(
+        "`{}` must be a directory of this user that others cannot enter: give it the mode 700, or name another one",
+        directory.display()
+    );
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
+}
+
 /// A directory of compiled modules.
 #[derive(Debug)]
 pub(crate) struct CompiledStore {
@@ -41,14 +59,7 @@ impl CompiledStore {
     /// The directory cannot be made or read, belongs to another user, or lets others in.
     pub(crate) fn open(directory: &Path, engine: &Engine) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-        // A new file shows our user id, without a system call that needs `unsafe`.
-        let ours = NamedTempFile::new_in(directory)?.as_file().metadata()?.uid();
-        let metadata = fs::symlink_metadata(directory)?;
-        if !metadata.is_dir() || metadata.uid() != ours || metadata.mode() & OTHERS != 0 {
-            let why =
-                format!("{} must be a directory that others cannot enter", directory.display());
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
-        }
+        must_be_private(directory)?;
         let mut hasher = DefaultHasher::new();
         engine.precompile_compatibility_hash().hash(&mut hasher);
         let compiled = Self { directory: directory.to_owned(), compatibility: hasher.finish() };
@@ -90,10 +101,10 @@ impl CompiledStore {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let digest = name.strip_suffix(&self.suffix()).and_then(Digest::parse);
+            // A name that the store does not give is the file of somebody else, and stays.
             let is_used = digest.map_or(!name.starts_with(TEMPORARY), |of| used.contains(&of));
             // An unfinished file may be renamed at any moment, so it may be missing here.
-            let is_old = || Ok(entry.metadata()?.modified()? < before);
-            if !is_used && if_there(is_old())? == Some(true) {
+            if !is_used && if_there(modified(&entry))?.is_some_and(|time| time < before) {
                 if_there(fs::remove_file(entry.path()))?;
             }
         }
@@ -139,6 +150,10 @@ pub(crate) fn load_compiled(engine: &Engine, code: &[u8]) -> Result<Component, L
     // has. wasmtime compares the version, the settings and the processor before it runs anything.
     unsafe { Component::deserialize(engine, code) }
         .map_err(|error| LoadError::Compile(cut(format!("{error:#}"))))
+}
+
+fn modified(file: &DirEntry) -> io::Result<SystemTime> {
+    file.metadata()?.modified()
 }
 
 /// Returns the result for a file; `None` if the file is missing.

@@ -69,12 +69,14 @@ fn config() -> Config {
 /// guests yield and check their deadlines.
 fn start_ticker(engine: &Engine) -> io::Result<()> {
     let engine = engine.weak();
-    let tick = move || {
+    let thread = std::thread::Builder::new().name("resolver-ticker".to_owned());
+    let ticker = thread.spawn(move || {
         while let Some(engine) = engine.upgrade() {
             engine.increment_epoch();
+            // Before the pause, so that this thread does not keep an engine that nobody else has.
             drop(engine);
             std::thread::sleep(TICK);
         }
-    };
-    std::thread::Builder::new().name("resolver-ticker".to_owned()).spawn(tick).map(drop)
+    });
+    ticker.map(drop)
 }

@@ -109,6 +109,7 @@ impl ResolverHost {
         let known = self.run_blocking(move || {
             let digest = Digest(Sha256::digest(bytes.as_ref()).into());
             let known = host.compiled.as_ref().and_then(|code| code.load(&host.engine, &digest));
+            // Code is only stored of modules that were judged before.
             if known.is_none() {
                 structure::judge(bytes.as_ref(), &StructureLimits::default())?;
             }
@@ -125,9 +126,11 @@ impl ResolverHost {
         let inputs = module::check_descriptor(&descriptor)?;
         if is_new {
             let host = self.clone();
-            let keep = move || host.compiled.as_ref().map(|code| code.store(&digest, &component));
+            let stored = self.run_blocking(move || {
+                host.compiled.as_ref().map(|code| code.store(&digest, &component))
+            });
             // The result is ignored: without stored code, the next start only takes longer.
-            let _ = self.run_blocking(keep).await?;
+            let _ = stored.await?;
         }
         Ok(Module { digest, size, imports, descriptor, inputs, pre })
     }
@@ -151,8 +154,11 @@ impl ResolverHost {
         before: SystemTime,
     ) -> io::Result<()> {
         let host = self.clone();
-        let sweep = move || host.compiled.as_ref().map_or(Ok(()), |code| code.sweep(&used, before));
-        self.run_blocking(sweep).await.map_err(io::Error::other)?
+        let swept = self.run_blocking(move || match &host.compiled {
+            Some(code) => code.sweep(&used, before),
+            None => Ok(()),
+        });
+        swept.await.map_err(io::Error::other)?
     }
 
     /// Binds a module to the grant of its manifest. Its calls run in the instances of `tenant`.
@@ -206,6 +212,7 @@ impl ResolverHost {
         let call = self.call(None, limits, Duration::ZERO);
         let call = async move {
             let ended = call.describe(&pre).await;
+            // Another call may have the instance now.
             drop(turn);
             ended.result
         };

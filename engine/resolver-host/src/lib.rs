@@ -30,6 +30,7 @@ mod structure;
 mod tasks;
 
 pub use answer::AnsweredAttribute;
+pub use compiled::must_be_private;
 pub use compiler::{Compiler, CompilerLimits, CompilerProcess, compile_component};
 pub use contract::{
     Attribute, AttributeSpec, ConfigKey, Descriptor, Failure, FailureKind, HttpRequest,

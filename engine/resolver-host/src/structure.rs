@@ -231,6 +231,7 @@ impl CoreModule {
     fn next_function(&mut self) -> (FunctionName, u64) {
         let index = self.imported_functions + self.bodies as u64;
         let of_type = self.functions.get(self.bodies).copied();
+        // A body without a type counts as one without parameters: the compiler refuses it anyway.
         let parameters = of_type.and_then(|of_type| self.parameters.get(of_type as usize));
         self.bodies += 1;
         let name = FunctionName { index, module: self.index };

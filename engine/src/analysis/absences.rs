@@ -1,6 +1,6 @@
 //! Attributes whose absence a condition leaves undetermined without saying so.
 
-use crate::condition::{AttributePath, Condition, Predicate};
+use crate::condition::{AttributePath, Condition, Predicate, Test};
 
 /// Returns the attributes of the request and the token whose absence leaves a test undetermined, in the order of the
 /// tree: `if_missing` does not stand for it, and the condition does not ask whether the attribute exists.
@@ -8,9 +8,6 @@ use crate::condition::{AttributePath, Condition, Predicate};
 /// Attributes of resolvers are left out: a resolver that fails leaves a test undetermined whatever `if_missing` says.
 pub fn implicit_attributes(condition: &Condition) -> Vec<&AttributePath> {
     let tests = condition.tests();
-    let is_asked_for = |path: &AttributePath| {
-        tests.iter().any(|test| test.attribute == *path && test.predicate == Predicate::Exists)
-    };
     let mut found: Vec<&AttributePath> = Vec::new();
     for test in &tests {
         let left = Some(&test.attribute)
@@ -21,12 +18,16 @@ pub fn implicit_attributes(condition: &Condition) -> Vec<&AttributePath> {
             other => other.other_attributes(),
         };
         for path in left.into_iter().chain(others) {
-            if may_be_absent(path) && !found.contains(&path) && !is_asked_for(path) {
+            if may_be_absent(path) && !found.contains(&path) && !is_asked_for(path, &tests) {
                 found.push(path);
             }
         }
     }
     found
+}
+
+fn is_asked_for(path: &AttributePath, tests: &[&Test]) -> bool {
+    tests.iter().any(|test| test.attribute == *path && test.predicate == Predicate::Exists)
 }
 
 fn may_be_absent(path: &AttributePath) -> bool {

@@ -10,20 +10,19 @@ use crate::condition::{Operand, Predicate, Test};
 use crate::operator::Form;
 use crate::truths::TruthSet;
 use crate::value::AttributeValue;
-use crate::witnesses::{Gap, Points};
+use crate::witnesses::Points;
 
 /// Returns whether an instant may meet all demands: one of the literals, or one of a gap between them.
 pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
-    let literal = |demand: &Demand<'_>| match demand.test.predicate {
+    let literals = demands.iter().filter_map(|demand| match demand.test.predicate {
         Predicate::Compare(_, Operand::Instant(instant)) => Some(instant),
         _ => None,
-    };
-    let literals = Points::new(demands.iter().filter_map(literal));
-    let is_met = |instant: &DateTime<Utc>| {
+    });
+    let literals = Points::new(literals);
+    let is_literal = literals.iter().any(|instant| {
         agree(demands, |test| for_value(test, AttributeValue::Instant(*instant), scope))
-    };
-    let is_met_in = |gap: Gap<'_, DateTime<Utc>>| agree(demands, |test| below(test, gap.high));
-    literals.iter().any(is_met) || literals.gaps().any(is_met_in)
+    });
+    is_literal || literals.gaps().any(|gap| agree(demands, |test| below(test, gap.high)))
 }
 
 /// Returns the truths that a test may have for an instant just before `bound`, after every earlier literal; after all

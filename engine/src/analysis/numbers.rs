@@ -8,7 +8,7 @@ use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
 use crate::truths::TruthSet;
 use crate::value::AttributeValue;
-use crate::witnesses::{Gap, Points};
+use crate::witnesses::Points;
 
 /// Returns whether a number may meet all demands: one of the literals, or one of a gap between them.
 pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
@@ -21,12 +21,11 @@ pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
         }
     }
     let literals = Points::new(literals);
-    let is_met = |number: &Number| {
+    let is_literal = literals.iter().any(|number| {
         agree(demands, |test| for_value(test, AttributeValue::Number(*number), scope))
-    };
-    let is_met_in =
-        |gap: Gap<'_, Number>| agree(demands, |test| below(test, gap.high.copied(), scope));
-    literals.iter().any(is_met) || literals.gaps().any(is_met_in)
+    });
+    is_literal
+        || literals.gaps().any(|gap| agree(demands, |test| below(test, gap.high.copied(), scope)))
 }
 
 /// Returns the truths that a test may have for a number just below `bound`, above every smaller literal; above all

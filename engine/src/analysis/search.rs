@@ -84,6 +84,7 @@ impl<'c, 's> Search<'c, 's> {
             if self.assume(Goal { condition: child, truths })? && self.reaches_open(next + 1)? {
                 return Ok(true);
             }
+            // The next child begins without what this one demanded.
             self.demands.truncate(demands);
             self.open.truncate(open);
         }
@@ -94,8 +95,8 @@ impl<'c, 's> Search<'c, 's> {
     fn demand(&mut self, demand: Demand<'c>) -> Result<bool, OutOfSteps> {
         self.demands.push(demand);
         let path = &demand.test.attribute;
-        let of_path = |demand: &&Demand<'c>| demand.test.attribute == *path;
-        let together: Vec<Demand<'c>> = self.demands.iter().filter(of_path).copied().collect();
+        let of_path = self.demands.iter().filter(|demand| demand.test.attribute == *path);
+        let together: Vec<Demand<'c>> = of_path.copied().collect();
         let cost = cost(&together).saturating_add(self.demands.len());
         *self.steps = self.steps.checked_sub(cost).ok_or(OutOfSteps)?;
         Ok(values::exists(path, &self.scope, &together))

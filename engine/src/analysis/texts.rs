@@ -8,7 +8,7 @@ use crate::condition::{AttributePath, Operand, Predicate, RequestField, Test};
 use crate::operator::{ComparedKind, Form, Part};
 use crate::truths::TruthSet;
 use crate::value::AttributeValue;
-use crate::witnesses::{Gap, Points, addresses};
+use crate::witnesses::{Points, addresses};
 
 /// Returns whether a text may meet all demands: one of the literals, or any other.
 pub(super) fn exist(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
@@ -82,15 +82,13 @@ fn is_other(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
             }
         }
     }
-    let is_met =
-        |gap: Gap<'_, Cut<'_>>| agree(demands, |test| below(test, gap.high.copied(), scope));
-    Points::new(cuts).gaps().any(is_met)
+    let cuts = Points::new(cuts);
+    cuts.gaps().any(|gap| agree(demands, |test| below(test, gap.high.copied(), scope)))
 }
 
 /// Returns the truths that a test may have for a text just before `bound`, after every smaller cut, that is not a literal;
 /// after all cuts if there is no bound.
 fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
-    let is_before = |cut: Cut<'_>| bound.is_some_and(|bound| bound <= cut);
     match &test.predicate {
         Predicate::Exists => TruthSet::TRUE,
         Predicate::Compare(operator, Operand::Attribute(right)) => {
@@ -101,11 +99,12 @@ fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
             match operator.row().form {
                 Form::Order(_) => {
                     use std::cmp::Ordering::{Greater, Less};
-                    let order = if is_before(start) { Less } else { Greater };
+                    let order = if is_before(bound, start) { Less } else { Greater };
                     TruthSet::from_truth(operator.holds_in_order(order))
                 }
                 Form::Part(Part::Start) => {
-                    TruthSet::from_truth(Some(!is_before(start) && is_before(end)))
+                    // The text lies after the first text that begins so, and not after the last.
+                    TruthSet::from_truth(Some(!is_before(bound, start) && is_before(bound, end)))
                 }
                 Form::Part(Part::Anywhere | Part::End) => TruthSet::DETERMINED,
                 Form::Member | Form::Instants(_) | Form::Items(_) | Form::Near(_) => {
@@ -129,6 +128,11 @@ fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
             for_value(test, AttributeValue::Text(""), scope)
         }
     }
+}
+
+/// Returns whether a text just before `bound` comes before a cut.
+fn is_before(bound: Option<Cut<'_>>, cut: Cut<'_>) -> bool {
+    bound.is_some_and(|bound| bound <= cut)
 }
 
 /// Returns whether two demands on parts of a text exclude each other.

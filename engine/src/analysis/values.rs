@@ -52,13 +52,17 @@ pub(super) fn is_met_present(
     scope: &Scope<'_>,
     demands: &[Demand<'_>],
 ) -> bool {
-    let has = |kind| relation::kinds(path).contains(&kind);
-    let bools = [true, false].map(AttributeValue::Bool);
-    let is_met = |value| agree(demands, |test| for_value(test, value, scope));
-    (has(ComparedKind::Text) && texts::exist(path, scope, demands))
-        || (has(ComparedKind::Number) && numbers::exist(scope, demands))
-        || (has(ComparedKind::Bool) && bools.into_iter().any(is_met))
-        || (has(ComparedKind::List) && is_met_by_list(path, scope, demands))
+    relation::kinds(path).iter().any(|kind| match kind {
+        ComparedKind::Text => texts::exist(path, scope, demands),
+        ComparedKind::Number => numbers::exist(scope, demands),
+        ComparedKind::Bool => {
+            let mut bools = [true, false].map(AttributeValue::Bool).into_iter();
+            bools.any(|value| agree(demands, |test| for_value(test, value, scope)))
+        }
+        ComparedKind::List => is_met_by_list(path, scope, demands),
+        // No attribute is a duration.
+        ComparedKind::Duration => false,
+    })
 }
 
 /// Returns whether a list may meet all demands. Lists of one length are alike, and so are the lengths between two that the
@@ -67,6 +71,7 @@ fn is_met_by_list(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>
     let mut lengths = vec![0, 1];
     for demand in demands {
         if let Predicate::Length(_, Operand::Number(number)) = &demand.test.predicate {
+            // A comparison with the number has each of its truths at one of these lengths.
             let floor = number.as_f64().clamp(0.0, f64::from(u32::MAX)) as u64;
             lengths.extend([floor.saturating_sub(1), floor, floor + 1]);
         }

@@ -42,20 +42,23 @@ pub(crate) fn named_attribute(token: Token<'_>) -> Option<(AttributePath, Token<
 
 /// Returns the attribute with this name.
 pub(super) fn attribute(token: Token<'_>) -> Result<AttributePath, Fault> {
-    let named = |prefix: &str| token.text.strip_prefix(prefix).map(CompactString::from);
     let path = match token.text {
         "r.sub" => Some(AttributePath::Request(RequestField::Subject)),
         "r.obj" => Some(AttributePath::Request(RequestField::Resource)),
         "r.act" => Some(AttributePath::Request(RequestField::Action)),
         "r.dom" => Some(AttributePath::Request(RequestField::Domain)),
         "r.time" => Some(AttributePath::Request(RequestField::Time)),
-        _ => named("r.sub.")
+        text => name_after("r.sub.", text)
             .map(AttributePath::User)
-            .or_else(|| named("r.obj.").map(AttributePath::Resource))
-            .or_else(|| named("r.act.").map(AttributePath::Action))
-            .or_else(|| named("r.ctx.").map(AttributePath::Context)),
+            .or_else(|| name_after("r.obj.", text).map(AttributePath::Resource))
+            .or_else(|| name_after("r.act.", text).map(AttributePath::Action))
+            .or_else(|| name_after("r.ctx.", text).map(AttributePath::Context)),
     };
     path.ok_or_else(|| token.fault(ATTRIBUTE))
+}
+
+fn name_after(prefix: &str, text: &str) -> Option<CompactString> {
+    text.strip_prefix(prefix).map(CompactString::from)
 }
 
 pub(super) fn comparison(token: Token<'_>) -> Option<Operator> {

@@ -29,6 +29,15 @@ struct Size {
     depth: usize,
 }
 
+impl Size {
+    const LEAF: Self = Self { nodes: 1, depth: 1 };
+
+    /// Returns the size with one more node above the tree.
+    fn with_parent(self) -> Self {
+        Self { nodes: self.nodes.saturating_add(1), depth: self.depth.saturating_add(1) }
+    }
+}
+
 /// A cause why a name stands for nothing that a condition can use; as text it completes "expected …".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameFault {
@@ -143,10 +152,6 @@ impl NamedConditions {
 
     /// Adds the conditions that are left because they use each other in a circle, or use such ones.
     fn add_circles(&mut self, left: &BTreeMap<Box<str>, Condition>) {
-        let next = |name: &str| -> Option<&str> {
-            let names = left.get(name)?.names();
-            names.into_iter().find(|used| left.contains_key(*used))
-        };
         let mut circles: BTreeMap<&str, Arc<[Box<str>]>> = BTreeMap::new();
         for name in left.keys() {
             let mut way: Vec<&str> = Vec::new();
@@ -161,8 +166,9 @@ impl NamedConditions {
                     break Some(names.map(|name| Box::from(*name)).collect());
                 }
                 way.push(present);
-                at = next(present);
+                at = first_used(left, present);
             };
+            // A name that only leads into a circle has the fault of the circle.
             if let Some(circle) = circle {
                 circles.extend(way.into_iter().map(|name| (name, circle.clone())));
             }
@@ -190,9 +196,9 @@ impl NamedConditions {
     }
 
     fn unknown(&self, name: &str) -> NameFault {
-        let shown = |name: &str| format!("{}.{name}", Named::NAMESPACE);
-        let hint = nearest::hint(name, self.all.keys(), shown).into();
-        NameFault::Unknown { name: name.into(), within: None, hint }
+        let known = self.all.keys();
+        let hint = nearest::hint(name, known, |name| format!("{}.{name}", Named::NAMESPACE));
+        NameFault::Unknown { name: name.into(), within: None, hint: hint.into() }
     }
 
     /// Returns the condition with what its names stand for.
@@ -240,10 +246,6 @@ impl NamedConditions {
 
     /// Returns the size that the tree has once each name is replaced.
     fn size(&self, condition: &Condition) -> Size {
-        let around = |inner: Size| Size {
-            nodes: inner.nodes.saturating_add(1),
-            depth: inner.depth.saturating_add(1),
-        };
         match condition {
             Condition::And(children) | Condition::Or(children) => {
                 let mut all = Size::default();
@@ -252,17 +254,16 @@ impl NamedConditions {
                     all.nodes = all.nodes.saturating_add(size.nodes);
                     all.depth = all.depth.max(size.depth);
                 }
-                around(all)
+                all.with_parent()
             }
-            Condition::Not(child) => around(self.size(child)),
+            Condition::Not(child) => self.size(child).with_parent(),
             Condition::Test(Test { predicate: Predicate::Items(items), .. }) => {
-                around(self.size(items.child()))
+                self.size(items.child()).with_parent()
             }
-            Condition::Test(_) => around(Size::default()),
-            Condition::Named(named) => self
-                .all
-                .get(&named.name)
-                .map_or_else(|| around(Size::default()), |known| known.size),
+            Condition::Test(_) => Size::LEAF,
+            Condition::Named(named) => {
+                self.all.get(&named.name).map_or(Size::LEAF, |known| known.size)
+            }
         }
     }
 
@@ -273,6 +274,12 @@ impl NamedConditions {
             Condition::Named(named.with_meaning(meaning))
         })
     }
+}
+
+/// Returns the first name that the condition of `name` uses, among those that are left.
+fn first_used<'l>(left: &'l BTreeMap<Box<str>, Condition>, name: &str) -> Option<&'l str> {
+    let names = left.get(name)?.names();
+    names.into_iter().find(|used| left.contains_key(*used))
 }
 
 impl Condition {
@@ -295,7 +302,7 @@ impl Condition {
     }
 
     /// Returns the uses of names in the tree as it is written, in its order.
-    pub(crate) fn uses_of_names(&self) -> impl Iterator<Item = &Named> {
+    pub fn uses_of_names(&self) -> impl Iterator<Item = &Named> {
         let mut uses = Vec::new();
         self.visit_names(false, &mut |named, _| uses.push(named));
         uses.into_iter()

@@ -156,12 +156,14 @@ impl Reader<'_> {
         self.nodes += 1;
         // Noted once, at the first node beyond the limit.
         if self.nodes == MAX_NODES + 1 {
-            let about = || format!("at most {MAX_NODES} nodes in the whole tree");
-            return source.fault(|problems| problems.expected(at, about()));
+            return source.fault(|problems| {
+                problems.expected(at, format!("at most {MAX_NODES} nodes in the whole tree"));
+            });
         }
         if depth > MAX_DEPTH {
-            let about = || format!("a tree at most {MAX_DEPTH} nodes deep");
-            return source.fault(|problems| problems.expected(at, about()));
+            return source.fault(|problems| {
+                problems.expected(at, format!("a tree at most {MAX_DEPTH} nodes deep"));
+            });
         }
         if self.nodes > MAX_NODES {
             return None;
@@ -174,6 +176,7 @@ impl Reader<'_> {
                 // Which members a node of an unknown type has is unknown, too.
                 Some(None) => source.ignore(),
                 _ if !known.contains(&name) => note_unknown(source, at, name, known),
+                // `null` counts as absent; as a `value` it is a fault that is said in its own words.
                 _ if source.is_null() && name != "value" => Some(()),
                 _ => self.member(&mut members, name, source, member_at, depth),
             }
@@ -284,8 +287,8 @@ impl Members {
             (self.name.is_some(), "name"),
         ];
         // The type stood behind the members of another type.
-        let strays = |(is_sent, name): &(bool, &str)| *is_sent && !kind.members().contains(name);
-        if let Some((_, name)) = sent.iter().find(|sent| strays(sent)) {
+        let stray = sent.iter().find(|(is_sent, name)| *is_sent && !kind.members().contains(name));
+        if let Some((_, name)) = stray {
             return note_unknown(source, at, name, kind.members());
         }
         Some(match kind {

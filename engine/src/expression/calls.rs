@@ -31,9 +31,7 @@ impl Tokens<'_> {
         let start = self.take()?;
         let attribute = self.attribute_from(start)?;
         let predicate = read(self)?;
-        if attribute == AttributePath::Item && predicate == Predicate::Exists {
-            return Err(start.fault(ITEM_EXISTS));
-        }
+        check_presence(start, &attribute, &predicate)?;
         self.expect(")", "`)`")?;
         Ok(Some(Test { attribute, predicate, if_missing: None }))
     }
@@ -63,6 +61,18 @@ impl Tokens<'_> {
             return Err(text.fault("a time window such as `\"mon-fri 08:00-18:00 Europe/Berlin\"`"));
         }
         TimeWindow::parse(&text.content()).map_err(|expected| text.fault(expected))
+    }
+}
+
+/// Refuses to ask whether `item` exists. `at` is its token.
+pub(super) fn check_presence(
+    at: Token<'_>,
+    attribute: &AttributePath,
+    predicate: &Predicate,
+) -> Result<(), Fault> {
+    match (attribute, predicate) {
+        (AttributePath::Item, Predicate::Exists) => Err(at.fault(ITEM_EXISTS)),
+        _ => Ok(()),
     }
 }
 

@@ -24,8 +24,8 @@ const OTHER_FUNCTIONS: [(&str, &str); 6] = [
 pub(super) fn comparison(token: Token<'_>) -> String {
     // `eq` is the name of `==` in a condition tree.
     let of_tree = token.text.parse().ok().map(|operator: Operator| operator.row().symbol);
-    let resembled = || nearest(token.text, Operator::symbols());
-    hint(other(&OTHER_COMPARISONS, token).or(of_tree).or_else(resembled))
+    let known = other(&OTHER_COMPARISONS, token).or(of_tree);
+    hint(known.or_else(|| nearest(token.text, Operator::symbols())))
 }
 
 /// Returns the hint that names `&&` or `||` if `token` means it, or an empty text.

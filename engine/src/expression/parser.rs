@@ -3,6 +3,7 @@
 
 use strum::VariantArray;
 
+use super::calls::check_presence;
 use super::hints;
 use crate::condition::items::{ITEM_IS_PRESENT, NESTED, NO_ITEM};
 use crate::condition::{
@@ -148,6 +149,7 @@ fn test<'s>(tokens: &mut Tokens<'s>) -> Parsed<'s> {
         return constant(tokens, start);
     }
     let negation = hints::negation(start);
+    // Before `[`, a word is the namespace of an attribute, whatever it means elsewhere.
     if is_truth || !negation.is_empty() && !tokens.next.is("[") {
         return Err(start.fault(format!("{CONDITION}{negation}")));
     }
@@ -192,12 +194,14 @@ fn about<'s>(tokens: &mut Tokens<'s>, start: Token<'s>, attribute: AttributePath
             let named = Named::written(&own.name).ok_or_else(|| start.fault(CONDITION_NAME))?;
             return tokens.node(start, Condition::Named(named), 1);
         }
+        // An attribute alone stands for `x == true`.
         let is_true = Predicate::Compare(Operator::Eq, Operand::Bool(true));
         return leaf(tokens, start, attribute, is_true);
     }
     let operator = tokens.next;
     let predicate = match comparison(tokens)? {
         Some(predicate) => predicate,
+        // `x != null` asks whether `x` is present, `x == null` whether it is absent.
         None if operator.is("!=") => Predicate::Exists,
         None => {
             let exists = leaf(tokens, start, attribute, Predicate::Exists)?;
@@ -216,6 +220,7 @@ fn leaf<'s>(
     attribute: AttributePath,
     predicate: Predicate,
 ) -> Parsed<'s> {
+    check_presence(at, &attribute, &predicate)?;
     let test = Test { attribute, predicate, if_missing: None };
     tokens.node(at, Condition::Test(test), 1)
 }
@@ -268,8 +273,9 @@ fn call<'s>(tokens: &mut Tokens<'s>, name: Token<'s>) -> Parsed<'s> {
         "all" => (Condition::And, Quantifier::All),
         "any" => (Condition::Or, Quantifier::Any),
         _ => {
-            let unknown = || name.fault(format!("{FUNCTION}{}", hints::function(name)));
-            let test = tokens.test_call(name)?.ok_or_else(unknown)?;
+            let test = tokens.test_call(name)?;
+            let test =
+                test.ok_or_else(|| name.fault(format!("{FUNCTION}{}", hints::function(name))))?;
             return tokens.node(name, Condition::Test(test), 1);
         }
     };
@@ -308,6 +314,7 @@ fn items<'s>(
     if tokens.names_item.is_some() {
         return Err(name.fault(NESTED));
     }
+    // Whoever reads the word `item` notes it here.
     tokens.names_item = Some(false);
     let start = tokens.next;
     let Node { condition, depth, .. } = any(tokens)?;

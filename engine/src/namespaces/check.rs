@@ -11,7 +11,7 @@ use crate::datetimes;
 use crate::excerpt::quoted;
 use crate::invalid::{MAX_PROBLEMS, Place, Problems};
 use crate::json::{self, Json};
-use crate::operator::{ComparedKind, Form};
+use crate::operator::Form;
 use crate::policy::Format;
 
 impl Condition {
@@ -297,9 +297,9 @@ fn fits(predicate: &Predicate, left: KindSet, right: KindSet) -> bool {
         Form::Items(_) if !left.has(right) => return false,
         Form::Order(_) | Form::Member | Form::Part(_) | Form::Items(_) => {}
     }
-    let may_hold = |(x, y): &(ComparedKind, ComparedKind)| {
-        left.has(KindSet::beside(*x, *y)) && right.has(KindSet::beside(*y, *x))
-    };
-    row.compares.iter().any(may_hold)
-        && (!row.form.compares_whole_texts() || left.may_equal(operand))
+    let may_compare = row
+        .compares
+        .iter()
+        .any(|(x, y)| left.has(KindSet::beside(*x, *y)) && right.has(KindSet::beside(*y, *x)));
+    may_compare && (!row.form.compares_whole_texts() || left.may_equal(operand))
 }

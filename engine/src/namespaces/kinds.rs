@@ -33,7 +33,11 @@ impl KindSet {
     }
 
     pub(super) fn for_properties(kinds: &[PropertyType]) -> Option<Self> {
-        let set = |kind: &PropertyType| match kind {
+        kinds.iter().map(|kind| Self::for_property(*kind)).reduce(Self::or)
+    }
+
+    fn for_property(kind: PropertyType) -> Self {
+        match kind {
             PropertyType::Text => Self::TEXT,
             PropertyType::Number => Self::NUMBER,
             PropertyType::Boolean => Self::BOOLEAN,
@@ -41,8 +45,7 @@ impl KindSet {
             PropertyType::Ip => Self::ADDRESS,
             PropertyType::Texts => Self::TEXTS,
             PropertyType::Numbers => Self::NUMBERS,
-        };
-        kinds.iter().map(set).reduce(Self::or)
+        }
     }
 
     /// Returns the types of the right side of a test, unless it is an attribute.
@@ -76,6 +79,7 @@ impl KindSet {
 
     /// Returns the types of the items of lists of these types.
     pub(super) fn of_items(self) -> Self {
+        // An attribute that nothing declares may have items of every type but lists.
         if self == Self::ANY {
             return Self(Self::ANY.0 & !Self::LISTS.0);
         }
@@ -107,18 +111,18 @@ impl KindSet {
         match literal {
             Operand::Text(text) => self.has_text(text),
             Operand::List(list) => {
-                let is_listed = || list.texts().any(|text| self.has_text(text));
-                list.texts().next().is_none() || self.has(Self::NUMBER) || is_listed()
+                list.texts().next().is_none()
+                    || self.has(Self::NUMBER)
+                    || list.texts().any(|text| self.has_text(text))
             }
             _ => true,
         }
     }
 
     fn has_text(self, text: &str) -> bool {
-        let may_be = |set, kind: PropertyType| self.has(set) && kind.admits_text(text);
         self.has(Self::TEXT)
-            || may_be(Self::DATETIME, PropertyType::Datetime)
-            || may_be(Self::ADDRESS, PropertyType::Ip)
+            || (self.has(Self::DATETIME) && PropertyType::Datetime.admits_text(text))
+            || (self.has(Self::ADDRESS) && PropertyType::Ip.admits_text(text))
     }
 
     fn or(self, other: Self) -> Self {

@@ -36,6 +36,7 @@ pub(super) fn fault(
 ) -> Fault {
     let Some(at) = at else { return Fault::Expected(expected) };
     let path_at = read.get(at).map(ToString::to_string);
+    // A text can name one attribute several times: the fault is about this place of it.
     let before = read.iter().take(at).filter(|other| Some(other.to_string()) == path_at).count();
     let named = attributes(format, text).into_iter();
     let mut named = named.filter(|(attribute, _)| Some(attribute.to_string()) == path_at);
@@ -48,10 +49,10 @@ pub(super) fn fault(
 /// Returns the attributes of a sound text, in its order, each with its token.
 fn attributes(format: Format, text: &str) -> Vec<(AttributePath, Token<'_>)> {
     let tokens = all_tokens(text).unwrap_or_default();
-    let attribute = |index: usize| match format {
+    let attributes = (0..tokens.len()).filter_map(|index| match format {
         Format::Json => None,
         Format::Casbin => casbin::named_attribute(tokens[index]),
         Format::Expression => expression::named_attribute(&tokens[index..]),
-    };
-    (0..tokens.len()).filter_map(attribute).collect()
+    });
+    attributes.collect()
 }

@@ -41,6 +41,7 @@ impl Abac {
         let roots = conditions.iter().filter_map(|indexed| indexed.condition);
         let (mut program, mut slots) = program.finish(roots, &patterns);
         let (index, implied) = index::build(&program, &slots, &conditions);
+        // The index has checked these tests for nearly every policy that it finds.
         for (root, test) in implied {
             program.evaluate_last(root, test);
         }
@@ -62,8 +63,7 @@ impl Abac {
         let condition = match self.written.get(rank) {
             Some(written) => root.map(|_| written.clone()),
             None => {
-                let path = |slot| self.slots.path(slot).clone();
-                root.map(|root| self.program.condition(root, &path))
+                root.map(|root| self.program.condition(root, &|slot| self.slots.path(slot).clone()))
             }
         };
         Source { policy: self.policies[rank as usize].clone(), condition }

@@ -56,14 +56,16 @@ pub(super) fn changed(
     let Some((base, earlier)) = layers.split_first() else {
         return whole(changed, resolver);
     };
+    // The second layer is compiled anew, with what it had before.
     let earlier = earlier.iter().flat_map(sources);
     changed.extend(earlier.filter(|source| !ids.contains(&source.policy.id)));
     let base = less(base, &ids);
     let changed: Layers = std::iter::once(base).chain(whole(changed, &resolver)).collect();
     if is_too_large(&changed) || !are_patterns_together(&changed) {
         // Earlier namespaces keep their resolvers: none changed since.
-        let resolver = |namespace: &str| bound(layers, namespace).or_else(|| resolver(namespace));
-        return whole(changed.iter().flat_map(sources).collect(), resolver);
+        return whole(changed.iter().flat_map(sources).collect(), |namespace| {
+            bound(layers, namespace).or_else(|| resolver(namespace))
+        });
     }
     changed
 }
@@ -74,8 +76,9 @@ pub(super) fn joined(own: &Layers, broader: &Layers) -> Option<Layers> {
     let known: HashSet<Uuid> = all.iter().map(|source| source.policy.id).collect();
     let others = broader.iter().flat_map(sources);
     all.extend(others.filter(|source| !known.contains(&source.policy.id)));
-    let resolver = |namespace: &str| bound(own, namespace).or_else(|| bound(broader, namespace));
-    (all.len() > known.len()).then(|| whole(all, resolver))
+    (all.len() > known.len()).then(|| {
+        whole(all, |namespace| bound(own, namespace).or_else(|| bound(broader, namespace)))
+    })
 }
 
 /// Returns the policies of all layers compiled into one.
@@ -89,7 +92,7 @@ pub(super) fn together(layers: &Layers) -> Abac {
     Abac::compile(sources, |namespace| bound(layers, namespace))
 }
 
-/// Returns whether so many policies changed since they were compiled together that [`folded`] pays.
+/// Returns whether enough policies changed since they were compiled together for [`folded`] to pay.
 pub(super) fn is_worth_folding(layers: &[Layer]) -> bool {
     let changed = changed_policies(layers);
     // Then all changes up to here cost about as much as folding.
@@ -136,15 +139,16 @@ fn is_too_large(layers: &[Layer]) -> bool {
     changed * changed > 16 * all_policies(layers)
 }
 
-/// Returns whether all patterns are in one layer, of which no policy with a pattern is gone.
+/// Returns whether all patterns are in one layer, and no policy with a pattern is gone from any.
 fn are_patterns_together(layers: &[Layer]) -> bool {
     let with_patterns = layers.iter().filter(|layer| layer.abac.program.has_patterns());
-    let has_pattern = |layer: &Layer, rank: Rank| {
-        let condition = layer.abac.conditions[rank as usize].condition;
-        condition.is_some_and(|condition| layer.abac.program.has_pattern(condition))
-    };
-    let is_gone = |layer: &Layer| layer.gone.iter().any(|rank| has_pattern(layer, *rank));
-    with_patterns.count() < 2 && !layers.iter().any(is_gone)
+    with_patterns.count() < 2 && !layers.iter().any(lost_a_pattern)
+}
+
+/// Returns whether a policy with a pattern is gone from a layer.
+fn lost_a_pattern(layer: &Layer) -> bool {
+    let mut gone = layer.gone.iter().map(|rank| layer.abac.conditions[*rank as usize]);
+    gone.any(|gone| gone.condition.is_some_and(|root| layer.abac.program.has_pattern(root)))
 }
 
 #[cfg(test)]

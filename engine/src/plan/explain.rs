@@ -214,6 +214,7 @@ where
             policies.extend(ranked.map(|(policy, rank)| (policy, at, rank)));
         }
         policies.sort_unstable_by_key(|(policy, ..)| policy.order());
+        // Rules by relations are shown among the rules.
         let policies = policies.into_iter().filter(|(policy, ..)| !policy.is_rule);
         policies.map(|(policy, at, rank)| self.policy(policy, at, rank)).collect()
     }
@@ -224,14 +225,22 @@ where
         let abac = &self.plan.layers[at].abac;
         let indexed = abac.conditions[rank as usize];
         let written = abac.written.get(rank);
-        let run = &mut self.scopes[at].run;
-        let truth = run.as_mut().zip(indexed.condition).and_then(|(run, root)| run.truth(root));
+        let (truth, applies) = match &mut self.scopes[at].run {
+            Some(run) => {
+                let scanned = run.scanned();
+                let truth = indexed.condition.and_then(|root| run.truth(root));
+                // Steps that are taken again are not counted again: long lists have a budget.
+                run.resume(scanned);
+                (truth, run.applies(indexed) == Some(true))
+            }
+            None => (None, false),
+        };
         ExplainedPolicy {
             id: policy.id,
             name: &policy.name,
             effect: policy.effect,
             priority: policy.priority,
-            applies: run.as_mut().and_then(|run| run.applies(indexed)) == Some(true),
+            applies,
             decides: self.decides == Some(policy.id),
             outcome: truth.into(),
             condition: indexed.condition.map(|root| self.node(at, root, written).0),
@@ -425,6 +434,7 @@ where
             decides: None,
             attributes: Vec::new(),
             left: self.left,
+            // It goes on with what this one has counted, and gives it back.
             shown: std::mem::take(&mut self.shown),
             around,
         };
@@ -481,18 +491,13 @@ where
     /// Explains a rule that matches, from its tuple.
     fn named_rule(&self, rule: &'e PlannedPolicy) -> ExplainedRule<'e> {
         let mut rest = &*rule.name;
-        let mut last = |texts: &[&str]| {
-            let before = |text: &&str| rest.strip_suffix(*text)?.strip_suffix(", ");
-            let Some(before) = texts.iter().find_map(before) else { return "" };
-            let text = &rest[before.len() + 2..];
-            rest = before;
-            text
-        };
         let action = self.check.action;
-        let act = last(&[&*action.text(), action.encoded().unwrap_or(WILDCARD), WILDCARD]);
+        let actions = [&*action.text(), action.encoded().unwrap_or(WILDCARD), WILDCARD];
+        // A part may have `, ` itself: only the texts that match the check tell where each begins.
+        let act = take_last(&mut rest, &actions);
         let patterns = ResourcePattern::matching(&self.plan.resource);
-        let obj = last(&patterns.each_ref().map(String::as_str)).to_owned();
-        let dom = last(&[self.check.domain, WILDCARD]);
+        let obj = take_last(&mut rest, &patterns.each_ref().map(String::as_str)).to_owned();
+        let dom = take_last(&mut rest, &[self.check.domain, WILDCARD]);
         let decides = self.decides == Some(rule.id);
         ExplainedRule { id: rule.id, sub: rest, dom, obj, act, effect: rule.effect, decides }
     }
@@ -520,7 +525,22 @@ where
         let mut paths = HashSet::new();
         let attributes = self.attributes.iter();
         let new = attributes.filter(|(at, slot)| paths.insert(self.scopes[*at].path(*slot)));
-        new.map(|(at, slot)| self.attribute(&self.scopes[*at], *slot)).collect()
+        let mut all: Vec<_> =
+            new.map(|(at, slot)| self.attribute(&self.scopes[*at], *slot)).collect();
+        // Rules lack the roles, too, and no condition may read them.
+        let roles = AttributePath::Request(RequestField::Roles);
+        if self.is_overridden(&roles) && !paths.contains(&roles) {
+            all.push(ExplainedAttribute {
+                attribute: roles.to_string(),
+                relation: None,
+                source: source_of(&roles, self.check),
+                overridden: true,
+                value: Some(Json::Array(Vec::new())),
+                via: Vec::new(),
+                because: None,
+            });
+        }
+        all
     }
 
     fn attribute(&self, explained: &Scope<'e, '_>, slot: Slot) -> ExplainedAttribute<'e> {
@@ -529,13 +549,6 @@ where
             explained.run.as_ref().and_then(|run| run.value(slot)),
             Some(AttributeValue::Failed | AttributeValue::NotRequested)
         );
-        let attributes = || self.check.attributes.entity_attribute(path);
-        let is_overridden = || match path {
-            AttributePath::Request(RequestField::Roles) => {
-                matches!(self.check.roles, Roles::Withheld)
-            }
-            _ => attributes().is_some_and(|(sent, name)| sent.is_overridden(name)),
-        };
         let relation = match path {
             AttributePath::Resolver(own) if &*own.namespace == RELATION => Some(&*own.name),
             _ => None,
@@ -544,10 +557,28 @@ where
             attribute: path.to_string(),
             relation,
             source: source_of(path, self.check),
-            overridden: is_overridden(),
+            overridden: self.is_overridden(path),
             value: explained.actual(self.check, slot),
             via: via(path, self.check),
             because: is_unknown.then(|| self.answers.why_unknown(path)),
         }
     }
+
+    /// Returns whether the request sent an attribute that is taken from another place alone.
+    fn is_overridden(&self, path: &AttributePath) -> bool {
+        if let AttributePath::Request(RequestField::Roles) = path {
+            return matches!(self.check.roles, Roles::Withheld);
+        }
+        let sent = self.check.attributes.entity_attribute(path);
+        sent.is_some_and(|(sent, name)| sent.is_overridden(name))
+    }
+}
+
+/// Takes the last part off the name of a rule, if it is one of these texts; else returns an empty text.
+fn take_last<'n>(rest: &mut &'n str, texts: &[&str]) -> &'n str {
+    let all = *rest;
+    let before = texts.iter().find_map(|text| all.strip_suffix(*text)?.strip_suffix(", "));
+    let Some(before) = before else { return "" };
+    *rest = before;
+    &all[before.len() + 2..]
 }

@@ -225,7 +225,8 @@ pub struct ExplainedAttribute<'e> {
     pub relation: Option<&'e str>,
     /// The source of the value: `request`, `token`, `directory`, `relations` or `resolver:<namespace>`.
     pub source: Cow<'static, str>,
-    /// Whether the request sent a value that does not count, because the type declares another source.
+    /// Whether the request sent a value, or one of a reference that leads to it, that does not count, because the type declares
+    /// another source.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub overridden: bool,
     /// The value; `None` if it is absent or not known.

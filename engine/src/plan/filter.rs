@@ -91,6 +91,7 @@ impl Plan {
             let is_left_out = value.value.is_none() && !attributes.is_as_sent(name);
             let is_replaced = is_left_out || rows.replace(precedence) && !is_sent;
             if is_replaced && attributes.settled_by(name).is_none() {
+                // A row can have any value: it is as open as what no resolver was asked for.
                 let unknown = Some(AttributeValue::NotRequested);
                 *value = SlotValue { value: unknown, symbol: Symbol::NO_TEXT };
                 of_directory.extend(attributes.is_of_directory(name).then(|| path.clone()));
@@ -117,8 +118,9 @@ impl Plan {
 impl Plan {
     /// Returns whether decisions depend on the present or on resolvers, and so can change without a change of the rules.
     pub fn is_volatile(&self) -> bool {
-        let is_time = |path| matches!(path, &AttributePath::Request(RequestField::Time));
-        !self.whole().slots.namespaces().is_empty() || self.whole().slots.paths().any(is_time)
+        let slots = &self.whole().slots;
+        !slots.namespaces().is_empty()
+            || slots.paths().any(|path| matches!(path, AttributePath::Request(RequestField::Time)))
     }
 }
 

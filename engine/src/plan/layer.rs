@@ -43,7 +43,7 @@ pub(super) fn whole(
 }
 
 impl Layer {
-    /// Returns a layer of which no policy is gone.
+    /// Returns a layer from which no policy is gone.
     pub(super) fn new(abac: Abac) -> Self {
         Self { abac: Arc::new(abac), gone: Arc::default() }
     }
@@ -61,9 +61,8 @@ impl Layer {
 
     /// Returns the ranks of what does not count if rules alone do, or policies alone, ascending.
     pub(super) fn ranks_without(&self, is_rule: bool) -> Vec<Rank> {
-        let other = |policy: &PlannedPolicy| policy.is_rule != is_rule;
         let ranked = (0..).zip(&self.abac.policies);
-        let gone = ranked.filter(|(rank, policy)| other(policy) || self.is_gone(*rank));
+        let gone = ranked.filter(|(rank, policy)| policy.is_rule != is_rule || self.is_gone(*rank));
         gone.map(|(rank, _)| rank).collect()
     }
 
@@ -88,16 +87,14 @@ impl Layer {
         let mut values = Values::new();
         slots.read(check, answers, &texts, &mut values);
         let mut run = Run::new(&self.abac.program, &values);
+        // All layers share one budget of steps.
         run.resume(*scanned);
         let (conditions, gone) = (&*self.abac.conditions, &*self.gone);
         let mut first = FirstApplicable { conditions, gone, run, found: Rank::MAX };
         self.abac.index.visit(&mut first);
         let policy = self.policy(first.found);
-        let is_first = |policy: &&PlannedPolicy| {
-            others.is_none_or(|other| policy.order() < other.policy.order())
-        };
         let applied = policy
-            .filter(is_first)
+            .filter(|policy| others.is_none_or(|other| policy.order() < other.policy.order()))
             .and_then(|_| self.applied(first.found, &mut first.run, answers));
         *scanned = first.run.scanned();
         applied
@@ -113,6 +110,7 @@ impl Layer {
         let policy = self.policy(rank)?;
         let undetermined = match policy.effect {
             Effect::Deny => self.causes_of(rank, run, answers),
+            // It applies only if it is true.
             Effect::Allow => Vec::new(),
         };
         Some(JudgedPolicy { policy, undetermined })
@@ -127,8 +125,10 @@ impl Layer {
     ) -> Option<JudgedPolicy<'p>> {
         let policy = self.policy(rank).filter(|_| !answers.is_empty())?;
         let undetermined = self.causes_of(rank, run, answers);
-        let failed = |cause: &Undetermined<'_>| matches!(cause, Undetermined::Unresolved(..));
-        undetermined.iter().any(failed).then_some(JudgedPolicy { policy, undetermined })
+        let mut causes = undetermined.iter();
+        causes
+            .any(|cause| matches!(cause, Undetermined::Unresolved(..)))
+            .then_some(JudgedPolicy { policy, undetermined })
     }
 
     /// Returns why the policy of a rank is undetermined; empty if it is not.

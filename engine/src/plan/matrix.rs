@@ -33,16 +33,19 @@ mod residual;
 mod simplify;
 
 use std::borrow::Cow;
+use std::iter;
 
 use chrono::DateTime;
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
 use super::Plan;
+use super::abac::Abac;
 use super::index::Rank;
-use super::made_texts::NO_TEXTS;
+use super::made_texts::MadeTexts;
 use super::program::{NodeId, Operation, Run};
-use super::slots::{Slot, SlotValue, Symbol, Values};
+use super::slots::{SlotValue, Symbol, Values};
+use crate::action::verb_of;
 use crate::condition::{AttributePath, RequestField};
 use crate::json::Json;
 use crate::rbac::{Effect, WILDCARD};
@@ -146,23 +149,27 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
         if self.ranks.is_empty() {
             return by_rules.into();
         }
+        let mut texts = MadeTexts::new();
+        texts.make_action(&check);
         let mut values = Values::new();
-        plan.whole().slots.read(&check, &answers, &NO_TEXTS, &mut values);
+        plan.whole().slots.read(&check, &answers, &texts, &mut values);
         forget_unknown(plan, &self.attributes, cell, &mut values);
         let mut run = Run::new(&plan.whole().program, &values);
         let signature = self.tests.iter().map(|test| known_truth(&mut run, *test)).collect();
         let outcome = self.outcomes.entry((by_rules, signature));
-        let decide = || {
+        let outcome = outcome.or_insert_with(|| {
             // Its own run: the steps of the signature do not count.
             let run = Run::new(&plan.whole().program, &values);
             let mut ranks = Cow::Borrowed(&self.ranks);
             if cell.domain.is_none() || cell.action.is_none() {
-                let names_more = |rank| self.naming.iter().any(|rule| rule.names_more(rank, cell));
-                ranks.to_mut().retain(|rank| !names_more(*rank));
+                let naming = &self.naming;
+                ranks
+                    .to_mut()
+                    .retain(|rank| !naming.iter().any(|rule| rule.names_more(*rank, cell)));
             }
             OpenDecision::new(plan, &ranks, run, by_rules).outcome(MAX_BYTES)
-        };
-        outcome.or_insert_with(decide).clone()
+        });
+        outcome.clone()
     }
 
     /// Returns the id of the policy or rule that decides the request of `cell` with no attributes but the
@@ -176,24 +183,26 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
 
 /// Returns the tests that read what a cell knows. Those that also read what is unknown stay as they are in every cell.
 fn tests_of_cells(plan: &Plan) -> Vec<NodeId> {
+    let Abac { program, slots, .. } = plan.whole();
+    let nodes = (0..).zip(program.nodes());
+    let tests = nodes.filter(|(_, node)| match node {
+        Operation::Test(test) => {
+            let mut read = iter::once(&test.attribute).chain(test.predicate.other_attributes());
+            read.any(|slot| is_known_of_cells(slots.path(*slot)))
+        }
+        Operation::All(_) | Operation::Any(_) | Operation::Not(_) => false,
+    });
+    tests.map(|(id, _)| id).collect()
+}
+
+/// Returns whether a cell can know an attribute.
+fn is_known_of_cells(path: &AttributePath) -> bool {
     use RequestField::{Action, Domain, Roles, Subject};
-    let is_known = |slot: Slot| match plan.whole().slots.path(slot) {
+    match path {
         AttributePath::Request(field) => matches!(field, Action | Domain | Roles | Subject),
         AttributePath::Resolver(attribute) => &*attribute.namespace == RELATION,
         _ => false,
-    };
-    let reads = |operation: &Operation| match operation {
-        Operation::Test(test) => {
-            let others = test.predicate.other_attributes();
-            is_known(test.attribute) || others.iter().any(|other| is_known(*other))
-        }
-        Operation::All(_) | Operation::Any(_) | Operation::Not(_) => false,
-    };
-    (0..)
-        .zip(plan.whole().program.nodes())
-        .filter(|(_, node)| reads(node))
-        .map(|(id, _)| id)
-        .collect()
+    }
 }
 
 /// Returns the rules among the policies that name a domain or an action.
@@ -201,12 +210,9 @@ fn naming_rules(plan: &Plan) -> Vec<NamingRule> {
     let ranked = (0..).zip(&plan.whole().policies).filter(|(_, policy)| policy.is_rule);
     let rules = ranked.filter_map(|(rank, _)| {
         let condition = plan.whole().source(rank).condition?;
-        let names = |field| {
-            let path = AttributePath::Request(field);
-            condition.tests().iter().any(|test| test.attribute == path)
-        };
-        let (names_domain, names_action) =
-            (names(RequestField::Domain), names(RequestField::Action));
+        let [names_domain, names_action] = [RequestField::Domain, RequestField::Action]
+            .map(AttributePath::Request)
+            .map(|path| condition.tests().iter().any(|test| test.attribute == path));
         Some(NamingRule { rank, names_domain, names_action })
     });
     rules.collect()
@@ -219,13 +225,17 @@ fn known_truth(run: &mut Run<'_>, node: NodeId) -> Option<Option<bool>> {
     (!is_open).then(|| run.truth(node))
 }
 
-/// Returns the check of a cell. Unknown texts are empty, which no rule names.
+/// Returns the check of a cell. Unknown texts are empty, which no rule names. The verb of the resource stands for a check that
+/// leaves the action out.
 fn check_of<'k>(plan: &'k Plan, attributes: Attributes<'k>, cell: &MatrixCell<'k>) -> Check<'k> {
     Check {
         subject: cell.subject.unwrap_or_default(),
         subject_type: None,
         resource: &plan.resource,
-        action: Action::Plain(cell.action.unwrap_or_default()),
+        action: match cell.action {
+            Some(action) if action == verb_of(&plan.resource) => Action::verb(action),
+            action => Action::Plain(action.unwrap_or_default()),
+        },
         domain: cell.domain.unwrap_or_default(),
         roles: Roles::Claimed(cell.roles),
         attributes,
@@ -254,12 +264,6 @@ fn forget_unknown(
     cell: &MatrixCell<'_>,
     values: &mut Values<'_>,
 ) {
-    // Any caller may ask about the cell, so that its claims are unknown.
-    let is_absent = |path| {
-        attributes.attribute(path).is_some_and(|(map, name)| {
-            map.is_as_sent(name) || map.settled_by(name) == Some(PropertySource::Directory)
-        })
-    };
     let resource = &*plan.resource;
     for (value, path) in values.iter_mut().zip(plan.whole().slots.paths()) {
         let is_unknown = match path {
@@ -267,7 +271,7 @@ fn forget_unknown(
             | AttributePath::Resource(_)
             | AttributePath::Action(_)
             | AttributePath::Context(_)
-            | AttributePath::Token(_) => value.value.is_none() && !is_absent(path),
+            | AttributePath::Token(_) => value.value.is_none() && !is_absent(attributes, path),
             // It is marked, unless it is the relation of the cell.
             AttributePath::Resolver(_) => false,
             // No slot of a plan is of an item.
@@ -287,6 +291,14 @@ fn forget_unknown(
             *value = SlotValue { value: unknown, symbol: Symbol::NO_TEXT };
         }
     }
+}
+
+/// Returns whether an attribute without a value is absent in each request. Any caller may ask about a cell, so that claims
+/// are unknown.
+fn is_absent(attributes: &Attributes<'_>, path: &AttributePath) -> bool {
+    attributes.attribute(path).is_some_and(|(map, name)| {
+        map.is_as_sent(name) || map.settled_by(name) == Some(PropertySource::Directory)
+    })
 }
 
 #[cfg(test)]

@@ -48,15 +48,15 @@ impl Run<'_> {
 
     /// Returns the attributes of a test that were not requested and on which its truth depends.
     pub(super) fn not_requested(&self, test: &Test<Slot>) -> impl Iterator<Item = Slot> + use<> {
-        let not_requested =
-            |slot: &Slot| matches!(self.value(*slot), Some(AttributeValue::NotRequested));
         // The right side does not matter if the left side is known to be absent.
         let others = match self.value(test.attribute) {
             Some(_) => test.predicate.other_attributes(),
             None => &[],
         };
-        let both = std::iter::once(&test.attribute).chain(others);
-        both.copied().filter(not_requested).collect::<SmallVec<[Slot; 4]>>().into_iter()
+        let both = std::iter::once(&test.attribute).chain(others).copied();
+        let open =
+            both.filter(|slot| matches!(self.value(*slot), Some(AttributeValue::NotRequested)));
+        open.collect::<SmallVec<[Slot; 4]>>().into_iter()
     }
 
     /// Collects the attributes that were not requested and on which the truth of `node` depends.

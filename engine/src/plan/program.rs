@@ -130,8 +130,11 @@ impl Body {
     /// Returns the node of a named condition in the program of the plan.
     pub(crate) fn named(&self, name: &str) -> Option<NodeId> {
         let mut named = self.named.iter();
-        let is_path = |path: &AttributePath| matches!(path, AttributePath::Resolver(own) if &*own.name == name);
-        named.find(|(own, _)| is_path(self.slots.path(*own))).map(|(_, node)| *node)
+        let found = named.find(|(own, _)| match self.slots.path(*own) {
+            AttributePath::Resolver(own) => &*own.name == name,
+            _ => false,
+        });
+        found.map(|(_, node)| *node)
     }
 
     fn weight(&self) -> usize {
@@ -187,17 +190,22 @@ impl Program {
         node: NodeId,
         path: &impl Fn(Slot) -> AttributePath,
     ) -> Condition {
-        let all = |children: &[Child]| {
-            as_written(children).map(|child| self.condition(child, path)).collect()
-        };
         match self.node(node) {
-            Operation::All(children) => Condition::And(all(children)),
-            Operation::Any(children) => Condition::Or(all(children)),
+            Operation::All(children) => Condition::And(self.conditions(children, path)),
+            Operation::Any(children) => Condition::Or(self.conditions(children, path)),
             Operation::Not(child) => Condition::Not(Box::new(self.condition(*child, path))),
             Operation::Test(test) => {
                 Condition::Test(test.clone().map(&mut |slot| path(slot))).expanded()
             }
         }
+    }
+
+    fn conditions(
+        &self,
+        children: &[Child],
+        path: &impl Fn(Slot) -> AttributePath,
+    ) -> Box<[Condition]> {
+        as_written(children).map(|child| self.condition(child, path)).collect()
     }
 
     /// Returns whether a part of a condition tests a pattern.

@@ -18,20 +18,20 @@ use crate::resource::ResourcePattern;
 pub(crate) struct RbacIndex {
     long_keys: LongKeys,
     hasher: DefaultHashBuilder,
-    rules: HashTable<Entry>,
+    rules: HashTable<RuleEntry>,
     /// The shapes that some rule has.
     shapes: Shapes,
     /// The rules that never decide, because a rule with the same key and effect has a smaller id. Explanations list
     /// them.
-    shadowed: Vec<(Key, Effect, Found)>,
+    shadowed: Vec<(Key, Effect, FoundRule)>,
 }
 
 /// The rules of one `(sub, dom, act)`. Several rules may differ only in their resource pattern.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct RuleEntry {
     pub(super) key: Key,
-    pub(super) deny: Option<Found>,
-    pub(super) allow: Option<Found>,
+    pub(super) deny: Option<FoundRule>,
+    pub(super) allow: Option<FoundRule>,
 }
 
 /// A rule's subject, domain and action, one after the other. Short ones are in place, so that an entry is compared with a
@@ -161,7 +161,7 @@ impl Iterator for Shapes {
 
 /// A rule in an entry. Sorts by id: among rules of one effect, the smallest id decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Found {
+pub(super) struct FoundRule {
     pub(super) id: Uuid,
     obj: ObjectKind,
 }
@@ -191,7 +191,7 @@ impl RbacIndex {
     pub(crate) fn without(&self, gone: &HashSet<Uuid>) -> Self {
         let mut index = Self::with_capacity(self.rules.len());
         index.long_keys.0.reserve(self.long_keys.0.len());
-        let mut keep = |key: &Key, effect, found: Found| {
+        let mut keep = |key: &Key, effect, found: FoundRule| {
             if !gone.contains(&found.id) {
                 index.add(self.long_keys.texts(key).all(), effect, found);
             }
@@ -212,25 +212,29 @@ impl RbacIndex {
             ResourcePattern::Exact(_) => ObjectKind::Exact,
         };
         let texts = [&*rule.tuple.sub, &*rule.tuple.dom, &*rule.tuple.act];
-        self.add(texts, rule.effect, Found { id: rule.id, obj });
+        self.add(texts, rule.effect, FoundRule { id: rule.id, obj });
     }
 
-    fn add(&mut self, texts: [&str; 3], effect: Effect, found: Found) {
+    fn add(&mut self, texts: [&str; 3], effect: Effect, found: FoundRule) {
         let (keys, hasher) = (&mut self.long_keys, &self.hasher);
         let hash = hash_texts(hasher, texts.map(str::as_bytes));
         let entry = match self.rules.find_entry(hash, |entry| keys.are(&entry.key, texts)) {
             Ok(known) => known.into_mut(),
             Err(_) => {
                 let key = keys.insert(texts);
-                let entry = Entry { key, deny: None, allow: None };
-                let rehash = |entry: &Entry| hash_texts(hasher, keys.texts(&entry.key).bytes());
-                self.rules.insert_unique(hash, entry, rehash).into_mut()
+                let entry = RuleEntry { key, deny: None, allow: None };
+                let rules = &mut self.rules;
+                let added = rules.insert_unique(hash, entry, |entry| {
+                    hash_texts(hasher, keys.texts(&entry.key).bytes())
+                });
+                added.into_mut()
             }
         };
         let place = match effect {
             Effect::Deny => &mut entry.deny,
             Effect::Allow => &mut entry.allow,
         };
+        // The smallest id decides. The others are kept for explanations, and for the time when that rule is gone.
         if let Some(other) = place.replace(found) {
             *place = Some(other.min(found));
             self.shadowed.push((entry.key, effect, other.max(found)));
@@ -260,13 +264,13 @@ impl RbacIndex {
         });
         let shadowed = self.shadowed.iter().filter(|(key, ..)| keys.contains(key));
         rules.extend(shadowed.map(|(key, effect, found)| (key, *effect, found)));
-        let matched = |(key, effect, found)| self.matched(found, key, effect, resource);
-        rules.into_iter().map(matched).collect()
+        let rules = rules.into_iter();
+        rules.map(|(key, effect, found)| self.matched(found, key, effect, resource)).collect()
     }
 
     pub(super) fn matched<'p>(
         &'p self,
-        found: &Found,
+        found: &FoundRule,
         key: &'p Key,
         effect: Effect,
         resource: &'p str,
@@ -277,7 +281,7 @@ impl RbacIndex {
 
     /// Visits the entries that match `check`, some of them twice.
     #[inline]
-    pub(super) fn find_all<'p>(&'p self, check: &Check<'_>, mut visit: impl FnMut(&'p Entry)) {
+    pub(super) fn find_all<'p>(&'p self, check: &Check<'_>, mut visit: impl FnMut(&'p RuleEntry)) {
         match check.action {
             Action::Plain(action) => self.find_by_action(check, action, &mut visit),
             Action::Encoded(verb) => self.find_in_both_forms(check, verb, &mut visit),
@@ -290,7 +294,7 @@ impl RbacIndex {
         &'p self,
         check: &Check<'_>,
         verb: &str,
-        visit: &mut impl FnMut(&'p Entry),
+        visit: &mut impl FnMut(&'p RuleEntry),
     ) {
         for action in [&*check.action.text(), verb] {
             self.find_by_action(check, action, visit);
@@ -301,7 +305,7 @@ impl RbacIndex {
         &'p self,
         check: &Check<'_>,
         action: &str,
-        visit: &mut impl FnMut(&'p Entry),
+        visit: &mut impl FnMut(&'p RuleEntry),
     ) {
         // Each text is hashed once; the hash of a key combines the hashes of its texts.
         let (domain, action) = (self.named(check.domain), self.named(action));
@@ -332,7 +336,7 @@ impl RbacIndex {
         Named { text, hash: hash_bytes(&self.hasher, text.as_bytes()) }
     }
 
-    fn find(&self, named: [Named<'_>; 3]) -> Option<&Entry> {
+    fn find(&self, named: [Named<'_>; 3]) -> Option<&RuleEntry> {
         let hash = hash_of(named.map(|named| named.hash));
         let texts = named.map(|named| named.text);
         self.rules.find(hash, |entry| self.long_keys.are(&entry.key, texts))
@@ -340,7 +344,7 @@ impl RbacIndex {
 
     /// Returns the bytes of the index with all that it owns, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
-        let shadowed = self.shadowed.capacity() * size_of::<(Key, Effect, Found)>();
+        let shadowed = self.shadowed.capacity() * size_of::<(Key, Effect, FoundRule)>();
         size_of::<Self>() + self.long_keys.0.capacity() + self.rules.allocation_size() + shadowed
     }
 }

@@ -53,10 +53,9 @@ impl Plan {
     pub fn claims(&self) -> impl Iterator<Item = &str> {
         self.layers.iter().enumerate().flat_map(move |(number, layer)| {
             let earlier = self.layers.iter().take(number);
-            let is_new = move |path: &&str| {
+            layer.abac.slots.claims().filter(move |path| {
                 !earlier.clone().any(|layer| layer.abac.slots.reads("token", path))
-            };
-            layer.abac.slots.claims().filter(is_new)
+            })
         })
     }
 }

@@ -6,14 +6,14 @@ use hashbrown::HashSet;
 use smallvec::SmallVec;
 use uuid::Uuid;
 
-use super::rbac::{Entry, Found, Key, RbacIndex};
+use super::rbac::{FoundRule, Key, RbacIndex, RuleEntry};
 use crate::rbac::{Effect, MatchedRule, Rule, WILDCARD};
 use crate::request::Check;
 use crate::resource::ResourcePattern;
 
 /// The patterns whose rules a plan shares with the plan of a broader pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Shared {
+pub(super) enum SharedPatterns {
     /// The plan has all rules itself.
     #[default]
     Nothing,
@@ -23,7 +23,7 @@ pub(super) enum Shared {
     Name,
 }
 
-impl Shared {
+impl SharedPatterns {
     /// Returns what a plan shares with the plan of `pattern`.
     pub(super) fn with(pattern: &str) -> Self {
         if pattern == WILDCARD { Self::Any } else { Self::Name }
@@ -136,7 +136,7 @@ impl Rules {
 }
 
 /// A rule, with its key in the index that has both.
-type Located<'p> = (&'p Found, &'p Key, &'p RbacIndex);
+type Located<'p> = (&'p FoundRule, &'p Key, &'p RbacIndex);
 
 /// The rule with the smallest id of each effect.
 #[derive(Default)]
@@ -147,7 +147,7 @@ struct Best<'p> {
 
 impl<'p> Best<'p> {
     #[inline]
-    fn add(&mut self, part: &'p RbacIndex, entry: &'p Entry) {
+    fn add(&mut self, part: &'p RbacIndex, entry: &'p RuleEntry) {
         for (best, found) in [(&mut self.deny, &entry.deny), (&mut self.allow, &entry.allow)] {
             if let Some(found) = found
                 && best.is_none_or(|(best, ..)| found < best)
@@ -159,7 +159,7 @@ impl<'p> Best<'p> {
 
     /// Returns the rule that decides: deny beats allow.
     fn decides(self) -> Option<(Effect, Located<'p>)> {
-        let with = |effect| move |located| (effect, located);
-        self.deny.map(with(Effect::Deny)).or(self.allow.map(with(Effect::Allow)))
+        let deny = self.deny.map(|located| (Effect::Deny, located));
+        deny.or(self.allow.map(|located| (Effect::Allow, located)))
     }
 }

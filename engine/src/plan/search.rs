@@ -80,9 +80,14 @@ pub struct EntitySearch<'p, 'c> {
     /// Whether every candidate is decided by the whole plan: partial evaluation could leave out the limits of a run.
     is_whole: bool,
     relations: Vec<ReadRelation<'p>>,
+    /// The relations that are asked for, if they are the same for each candidate: nothing else of it is read.
+    asked: Option<AskedRelations>,
     /// Whether the plan reads attributes of resolvers.
     has_resolvers: bool,
 }
+
+/// Places in the relations of a search.
+type AskedRelations = SmallVec<[usize; 4]>;
 
 impl<'p, 'c> EntitySearch<'p, 'c> {
     /// Begins a search.
@@ -100,26 +105,40 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         search.evaluate(&ranks);
         search.drop_outranked();
         let certain = search.found;
-        let allows = |policy: &Indexed| policy.effect == Effect::Allow;
-        let only_open_allow =
-            !conditions.get(certain as usize).is_some_and(allows) && !known.rules_may_allow();
+        let may_allow =
+            conditions.get(certain as usize).is_some_and(|policy| policy.effect == Effect::Allow)
+                || known.rules_may_allow();
         let open = index_of(plan, search.open());
         let mut relations = ReadRelation::all(plan, &search.open_slots());
         relations.iter_mut().for_each(|relation| relation.is_open |= is_whole);
         let slots = &plan.whole().slots;
         let resolved = (0..).zip(slots.paths()).filter(|(slot, _)| slots.is_resolved(*slot));
+        // A relation is resolved as well: what is beyond the relations belongs to resolvers.
         let has_resolvers = resolved.count() > relations.len();
-        Self {
+        let mut search = Self {
             plan,
             known,
+            // Made again, because the values above borrow the first ones.
             texts: plan.whole().slots.made_texts(input.check),
             open,
             certain,
-            only_open_allow,
+            only_open_allow: !may_allow,
             is_whole,
             relations,
+            asked: None,
             has_resolvers,
-        }
+        };
+        search.asked = search.asked_of_each();
+        search
+    }
+
+    /// Returns the relations that are asked for if they are the same for each candidate.
+    fn asked_of_each(&self) -> Option<AskedRelations> {
+        let rule = self.known.rule_of_each().filter(|_| !self.relations.is_empty())?;
+        let mut values = Values::new();
+        self.known.fill(&self.texts, &mut values);
+        self.plan.whole().slots.look_up_symbols(&mut values);
+        self.asked(&values, self.is_whole, rule).ok()
     }
 
     /// Returns the names of the relations on which open policies depend, without the namespace.
@@ -200,29 +219,66 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         let is_affordable = self.known.fill_candidate(&self.texts, candidate, &mut values);
         let is_whole = self.is_whole || !is_affordable;
         if !self.has_resolvers && self.relations.is_empty() {
-            let run = Run::new(&self.plan.whole().program, &values);
-            let conditions = &self.plan.whole().conditions;
-            let (index, found) = self.policies(is_whole);
-            let mut first = FirstApplicable { conditions, gone: &[], run, found };
-            index.visit(&mut first);
-            return self.decided(first.found, rule);
+            return self.settled(&values, is_whole, rule);
         }
-        let answers: SmallVec<[_; 4]> = {
-            let mut open = self.evaluated(&values, is_whole, rule);
-            if open.search.is_settled() {
-                return open.otherwise;
-            }
-            let slots = open.search.open_slots();
-            let asked = self.relations.iter().filter(|relation| slots.contains(&relation.slot));
-            let answers = asked.filter_map(|relation| Some((relation, ask(relation.name)?)));
-            let answers: SmallVec<_> = answers.collect();
-            if answers.is_empty() {
-                return self.outcome(open);
-            }
-            answers
+        let own;
+        let asked = match &self.asked {
+            Some(of_each) => of_each,
+            None => match self.asked(&values, is_whole, rule) {
+                Ok(asked) => {
+                    own = asked;
+                    &own
+                }
+                Err(settled) => return settled,
+            },
         };
-        answers.iter().for_each(|(relation, answer)| relation.write(answer, &mut values));
-        self.outcome(self.evaluated(&values, is_whole, rule))
+        let mut is_open = self.has_resolvers;
+        for place in asked {
+            let relation = &self.relations[*place];
+            match ask(relation.name) {
+                Some(answer) => relation.write(&answer, &mut values),
+                None => is_open = true,
+            }
+        }
+        match is_open {
+            true => self.outcome(self.evaluated(&values, is_whole, rule)),
+            false => self.settled(&values, is_whole, rule),
+        }
+    }
+
+    /// Returns the relations on which the decision of a candidate depends.
+    ///
+    /// # Errors
+    /// The outcome, if it depends on none and on no resolver.
+    fn asked(
+        &self,
+        values: &[SlotValue<'_>],
+        is_whole: bool,
+        rule: Option<MatchedRuleId>,
+    ) -> Result<AskedRelations, SearchOutcome<'p>> {
+        let mut open = self.evaluated(values, is_whole, rule);
+        if open.search.is_settled() {
+            return Err(open.otherwise);
+        }
+        let slots = open.search.open_slots();
+        let relations = self.relations.iter().enumerate();
+        let asked = relations.filter(|(_, relation)| slots.contains(&relation.slot));
+        Ok(asked.map(|(place, _)| place).collect())
+    }
+
+    /// Returns the outcome if no value is open that could change it.
+    fn settled(
+        &self,
+        values: &[SlotValue<'_>],
+        is_whole: bool,
+        rule: Option<MatchedRuleId>,
+    ) -> SearchOutcome<'p> {
+        let run = Run::new(&self.plan.whole().program, values);
+        let conditions = &self.plan.whole().conditions;
+        let (index, found) = self.policies(is_whole);
+        let mut first = FirstApplicable { conditions, gone: &[], run, found };
+        index.visit(&mut first);
+        self.decided(first.found, rule)
     }
 
     /// Returns the policies that can decide a candidate, and the rank of the first that certainly applies.

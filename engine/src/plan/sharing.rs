@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::Plan;
 use super::changes::{self, PlanChanges};
 use super::layer::Layers;
-use super::rules::Shared;
+use super::rules::SharedPatterns;
 use super::source::Source;
 use crate::policy::Policy;
 use crate::rbac::Rule;
@@ -25,7 +25,7 @@ impl Plan {
     /// plan gets `broader`'s rules of this kind too.
     #[must_use]
     pub fn over(self, broader: &Self) -> Self {
-        let shared = Shared::with(&broader.resource);
+        let shared = SharedPatterns::with(&broader.resource);
         if !self.layers.is_empty() {
             let joined =
                 self.has_relations().then(|| changes::joined(&self.layers, &broader.layers));
@@ -52,7 +52,8 @@ impl Plan {
         broader: Option<&Self>,
         resolver: impl Fn(&str) -> Option<ResolverRef>,
     ) -> Option<Self> {
-        let shared = broader.map(|broader| Shared::with(&broader.resource)).unwrap_or_default();
+        let shared =
+            broader.map(|broader| SharedPatterns::with(&broader.resource)).unwrap_or_default();
         let mut present = changes.policies.iter().filter_map(|(_, policy)| policy.as_ref());
         let is_own =
             |pattern: &ResourcePattern| shared.leaves(pattern) && pattern.matches(&self.resource);
@@ -62,6 +63,7 @@ impl Plan {
             });
         let has_own = present.any(|policy: &Policy| is_own(&policy.resource))
             || relations.iter().any(|rule| is_own(&rule.tuple.obj));
+        // A plan with a policy of its own must compile those that it shares together with it.
         if shared != self.shared || (self.shares_policies && has_own) {
             return None;
         }

@@ -135,9 +135,9 @@ impl Slots {
     /// Returns the parts of the directory that the conditions can need. The inputs of resolvers may be any.
     /// Without relations of the tenant, a resolver may have their namespace.
     pub(crate) fn directory_needs(&self, has_relations: bool) -> DirectoryNeeds {
-        let is_of_relations = |namespace: &Namespace| has_relations && &*namespace.name == RELATION;
         let relations = has_relations && !self.resolved.is_empty();
-        let has_resolvers = !self.resolved.iter().all(is_of_relations);
+        let has_resolvers =
+            !self.resolved.iter().all(|namespace| has_relations && &*namespace.name == RELATION);
         DirectoryNeeds {
             roles: has_resolvers
                 || self.request.iter().any(|(field, _)| *field == RequestField::Roles),
@@ -262,6 +262,7 @@ impl Slots {
             for (name, slot) in namespace.attributes.iter() {
                 let value = match answers.get(&namespace.name, name) {
                     Some(AttributeAnswer::Value(value)) => AttributeValue::from(value),
+                    // The value is absent already.
                     Some(AttributeAnswer::Absent) => continue,
                     Some(AttributeAnswer::Failed(_)) => AttributeValue::Failed,
                     None => AttributeValue::NotRequested,

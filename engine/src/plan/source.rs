@@ -1,13 +1,16 @@
 //! A policy, or a rule whose subject is a relation, before it is compiled.
 
+use crate::action::{decoded, verb_of};
 use crate::condition::{
     AttributePath, Condition, Operand, Predicate, RequestField, ResolverAttribute, Test,
 };
 use crate::datetimes::Unordering;
 use crate::operator::Operator;
 use crate::policy::{PlannedPolicy, Policy};
-use crate::rbac::{Rule, WILDCARD};
+use crate::rbac::{Rule, RuleTuple, WILDCARD};
 use crate::relation::{RELATION, relation_of_subject};
+use crate::resource::ResourcePattern;
+use crate::value::LiteralList;
 
 /// A policy before it is compiled.
 #[derive(Debug)]
@@ -30,13 +33,9 @@ impl Source {
     pub(super) fn from_rule(rule: &Rule) -> Option<Self> {
         let name = relation_of_subject(&rule.tuple.sub)?.into();
         let relation = ResolverAttribute { namespace: RELATION.into(), name };
-        let named = |field, text: &str| {
-            let path = AttributePath::Request(field);
-            (text != WILDCARD).then(|| equals(path, Operand::Text(text.into())))
-        };
         let tests = [
-            named(RequestField::Domain, &rule.tuple.dom),
-            named(RequestField::Action, &rule.tuple.act),
+            test_of(RequestField::Domain, &rule.tuple.dom),
+            action_test(&rule.tuple),
             Some(equals(AttributePath::Resolver(relation), Operand::Bool(true))),
         ];
         let name = rule.tuple.to_string().into();
@@ -47,7 +46,31 @@ impl Source {
     }
 }
 
+/// Returns the test of the action of a rule; `None` for the wildcard. An encoded verb of the rule's resource stands for the
+/// decoded one, too: that is the action of a check which leaves it out.
+fn action_test(tuple: &RuleTuple) -> Option<Condition> {
+    let act = &*tuple.act;
+    match &tuple.obj {
+        ResourcePattern::Exact(resource) if verb_of(resource) == act && *decoded(act) != *act => {
+            let both = [act.into(), (&*decoded(act)).into()];
+            let both = Operand::List(LiteralList::new(both.into(), Vec::new()));
+            Some(compared(AttributePath::Request(RequestField::Action), Operator::In, both))
+        }
+        _ => test_of(RequestField::Action, act),
+    }
+}
+
+/// Returns the test of a text that a rule names; `None` for the wildcard.
+fn test_of(field: RequestField, text: &str) -> Option<Condition> {
+    let path = AttributePath::Request(field);
+    (text != WILDCARD).then(|| equals(path, Operand::Text(text.into())))
+}
+
 fn equals(attribute: AttributePath, operand: Operand) -> Condition {
-    let predicate = Predicate::Compare(Operator::Eq, operand);
+    compared(attribute, Operator::Eq, operand)
+}
+
+fn compared(attribute: AttributePath, operator: Operator, operand: Operand) -> Condition {
+    let predicate = Predicate::Compare(operator, operand);
     Condition::Test(Test { attribute, predicate, if_missing: None })
 }

@@ -60,8 +60,9 @@ where
             && let Some(found) = stages.found()
         {
             for (layer, evaluation) in &mut stages.0 {
-                let order = |rank| layer.policy(rank).map(PlannedPolicy::order);
-                evaluation.retain_open(|rank| order(rank) < Some(found.order()));
+                evaluation.retain_open(|rank| {
+                    layer.policy(rank).map(PlannedPolicy::order) < Some(found.order())
+                });
             }
         }
         stages
@@ -111,19 +112,21 @@ where
             only.drop_ineffective(otherwise);
             return;
         }
-        let last = |stages: &Self| {
-            let last = (0..).zip(&stages.0).filter_map(|(at, (layer, one)): (usize, _)| {
-                Some((layer.policy(*one.open().last()?)?, at))
-            });
-            last.max_by_key(|(policy, _)| policy.order())
-        };
         // The last open policy decides only if no other one applies. If its effect equals `otherwise`, the decision
         // is the same whether it applies or not.
-        while let Some((policy, at)) = last(self)
+        while let Some((policy, at)) = self.last_open()
             && policy.effect == otherwise
         {
             self.0[at].1.drop_last();
         }
+    }
+
+    /// Returns the open policy that comes last in deciding order, and the place of its layer.
+    fn last_open(&self) -> Option<(&'p PlannedPolicy, usize)> {
+        let last = (0..).zip(&self.0).filter_map(|(at, (layer, one)): (usize, _)| {
+            Some((layer.policy(*one.open().last()?)?, at))
+        });
+        last.max_by_key(|(policy, _)| policy.order())
     }
 
     /// Returns whether no policy is open.

@@ -61,6 +61,7 @@ impl Symbols {
             let short: Option<Vec<_>> = texts.iter().map(|text| ShortText::new(text)).collect();
             match short {
                 Some(short) if short.len() <= FEW => few.extend(short),
+                // Some long texts are compared as fast as they are looked up.
                 None if texts.len() < MANY => {}
                 _ => {
                     many.push((slot, texts.into_iter().map(CompactString::from).zip(0..).collect()))
@@ -117,13 +118,14 @@ impl Symbols {
 
     /// Returns the heap bytes, for the weight of a plan.
     pub(super) fn weight(&self) -> usize {
-        let texts = |many: &HashMap<CompactString, u32>| {
-            many.allocation_size() + many.keys().map(heap_bytes).sum::<usize>()
-        };
+        let texts = self
+            .many
+            .iter()
+            .map(|(_, many)| many.allocation_size() + many.keys().map(heap_bytes).sum::<usize>());
         size_of_val::<[u32]>(&self.starts)
             + size_of_val::<[ShortText]>(&self.few)
             + size_of_val::<[(Slot, HashMap<CompactString, u32>)]>(&self.many)
-            + self.many.iter().map(|(_, many)| texts(many)).sum::<usize>()
+            + texts.sum::<usize>()
     }
 }
 

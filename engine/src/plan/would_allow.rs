@@ -17,6 +17,7 @@ use self::distance::{Distances, FAR, attributes};
 use self::values::{STANDS, Values};
 use self::world::{World, json};
 use super::explanation::{AttributeChange, ChangeSet, Counterfactuals};
+use super::layer::Layer;
 use super::program::{NodeId, Operation, Run};
 use super::stages::LayerValues;
 use super::{Plan, Verdict};
@@ -70,7 +71,7 @@ struct Ranked<'e> {
 }
 
 /// Changes that allow.
-struct Found {
+struct FoundSet {
     /// The numbers of the attributes.
     attributes: Vec<usize>,
     set: ChangeSet,
@@ -92,6 +93,8 @@ struct Search<'e> {
     from: Vec<Option<Json<'static>>>,
     /// By layer and slot: the number of the attribute.
     changeable: Vec<Vec<Option<usize>>>,
+    /// By layer: the tests of the policies that are still there, ascending.
+    tests: Vec<Vec<NodeId>>,
     /// The attributes that tests compare with each other, directly or through others, with each of them. A value that a
     /// test of one tells apart can be needed for another.
     compared: Vec<Vec<usize>>,
@@ -99,7 +102,7 @@ struct Search<'e> {
     policies: Vec<Ranked<'e>>,
     /// The numbers of the attributes that are changed now.
     changed: Vec<usize>,
-    found: Vec<Found>,
+    found: Vec<FoundSet>,
     steps: usize,
     is_complete: bool,
 }
@@ -126,6 +129,7 @@ impl<'e> Search<'e> {
             });
             changeable.push(slots.collect::<Vec<_>>());
         }
+        let tests: Vec<_> = plan.layers.iter().map(tests_of).collect();
         let mut search = Self {
             plan,
             has_rule,
@@ -136,8 +140,9 @@ impl<'e> Search<'e> {
                 .map(|path| value_of(&check.attributes, path).and_then(json))
                 .collect(),
             paths,
-            compared: compared(plan, &changeable),
+            compared: compared(plan, &tests, &changeable),
             changeable,
+            tests,
             policies: Vec::new(),
             changed: Vec::new(),
             found: Vec::new(),
@@ -157,12 +162,11 @@ impl<'e> Search<'e> {
                 let condition = layer.abac.conditions[rank as usize].condition;
                 let mut read = Vec::new();
                 if let Some(root) = condition {
-                    let mut note = |test: NodeId| {
+                    visit_tests(layer.abac.program.nodes(), root, &mut |test| {
                         if let Operation::Test(test) = layer.abac.program.node(test) {
                             read.extend(attributes(test, &self.changeable[at]));
                         }
-                    };
-                    visit_tests(layer.abac.program.nodes(), root, &mut note);
+                    });
                 }
                 read.sort_unstable();
                 read.dedup();
@@ -207,15 +211,14 @@ impl<'e> Search<'e> {
 
     /// Returns whether the changed attributes, or some of them, are found already.
     fn is_found(&self) -> bool {
-        let is_part = |found: &Found| found.attributes.iter().all(|one| self.changed.contains(one));
-        self.found.iter().any(is_part)
+        let mut found = self.found.iter();
+        found.any(|found| found.attributes.iter().all(|one| self.changed.contains(one)))
     }
 
     fn answers(&self) -> &AttributeAnswers {
-        let is_resource =
-            |number: &usize| matches!(self.paths[*number], AttributePath::Resource(_));
+        let mut changed = self.changed.iter().map(|number| self.paths[*number]);
         // A relation can read attributes of the resource.
-        match self.changed.iter().any(is_resource) {
+        match changed.any(|path| matches!(path, AttributePath::Resource(_))) {
             true => AttributeAnswers::none(),
             false => &self.relations,
         }
@@ -230,11 +233,12 @@ impl<'e> Search<'e> {
     /// Returns whether the plan allows the check as it will be after `time`.
     fn allows_after(&mut self, time: TimeDelta) -> bool {
         self.steps += DECISION_STEPS;
-        let decide = |check: &Check<'_>| match self.plan.decide(check, self.answers()) {
-            Verdict::Decided(decision) => Some(decision.effect()),
-            Verdict::NeedsAttributes(_) => None,
-        };
-        let verdict = self.world.with_check_after(time, decide);
+        let verdict = self.world.with_check_after(time, |check| {
+            match self.plan.decide(check, self.answers()) {
+                Verdict::Decided(decision) => Some(decision.effect()),
+                Verdict::NeedsAttributes(_) => None,
+            }
+        });
         self.is_complete &= verdict.is_some();
         verdict == Some(Effect::Allow)
     }
@@ -251,7 +255,7 @@ impl<'e> Search<'e> {
             to: self.world.sent(self.paths[*number]).cloned().map(Json::into_owned),
         });
         let set = ChangeSet { changes: changes.collect() };
-        self.found.push(Found { attributes: self.changed.clone(), set });
+        self.found.push(FoundSet { attributes: self.changed.clone(), set });
     }
 
     /// Returns the attributes of which one must be changed, each with its values; none if `most` changes do not suffice.
@@ -305,12 +309,8 @@ impl<'e> Search<'e> {
         most: usize,
         layers: &mut [Distances<'_, '_>],
     ) -> Vec<usize> {
-        let mut distance = |ranked: &Ranked<'_>| {
-            let wanted = ranked.policy.effect == Effect::Allow;
-            ranked.condition.map_or(FAR, |root| layers[ranked.layer].to(root, wanted))
-        };
         let mut allowing = self.policies.iter().filter(|one| one.policy.effect == Effect::Allow);
-        if !self.has_rule && !allowing.any(|ranked| distance(ranked) <= most) {
+        if !self.has_rule && !allowing.any(|ranked| ranked.distance(layers) <= most) {
             return Vec::new();
         }
         let denies = decides.flatten();
@@ -320,12 +320,12 @@ impl<'e> Search<'e> {
         let mut relevant = Vec::new();
         for ranked in &self.policies[..before] {
             let is_open = decides.is_none() || ranked.policy.effect == Effect::Allow;
-            if is_open && distance(ranked) <= most {
+            if is_open && ranked.distance(layers) <= most {
                 relevant.extend(&ranked.attributes);
             }
         }
         if let Some(denying) = place.and_then(|place| self.policies.get(place))
-            && distance(denying) <= most
+            && denying.distance(layers) <= most
         {
             relevant.extend(&denying.attributes);
         }
@@ -341,14 +341,15 @@ impl<'e> Search<'e> {
         layers: &mut [Distances<'_, '_>],
         values: &mut Values<'_>,
     ) {
-        for ((layer, distances), changeable) in
-            self.plan.layers.iter().zip(layers).zip(&self.changeable)
+        let layers = self.plan.layers.iter().zip(layers);
+        for (((layer, distances), changeable), tests) in
+            layers.zip(&self.changeable).zip(&self.tests)
         {
             let slot = changeable.iter().position(|number| *number == Some(attribute));
             let Some(slot) = slot.and_then(|slot| slot.try_into().ok()) else { continue };
-            for (number, node) in (0..).zip(layer.abac.program.nodes()) {
+            for number in tests.iter().copied() {
                 distances.steps += 1;
-                if let Operation::Test(test) = node
+                if let Operation::Test(test) = layer.abac.program.node(number)
                     && attributes(test, changeable).any(|number| number == attribute)
                 {
                     distances.steps += distances.run.steps(number, test).unwrap_or_default();
@@ -363,13 +364,37 @@ impl<'e> Search<'e> {
     }
 }
 
+impl Ranked<'_> {
+    /// Returns how many changes it takes at least until the policy allows, or denies no more.
+    fn distance(&self, layers: &mut [Distances<'_, '_>]) -> usize {
+        let wanted = self.policy.effect == Effect::Allow;
+        self.condition.map_or(FAR, |root| layers[self.layer].to(root, wanted))
+    }
+}
+
+/// Returns the tests of the policies of a layer that are still there, ascending. The program has those of the others, too.
+fn tests_of(layer: &Layer) -> Vec<NodeId> {
+    let mut tests = Vec::new();
+    let conditions = layer.ranks().map(|rank| layer.abac.conditions[rank as usize].condition);
+    for root in conditions.flatten() {
+        visit_tests(layer.abac.program.nodes(), root, &mut |test| tests.push(test));
+    }
+    tests.sort_unstable();
+    tests.dedup();
+    tests
+}
+
 /// Returns, by number, the attributes that tests compare with each other: each with itself at least.
-fn compared(plan: &Plan, changeable: &[Vec<Option<usize>>]) -> Vec<Vec<usize>> {
+fn compared(
+    plan: &Plan,
+    tests: &[Vec<NodeId>],
+    changeable: &[Vec<Option<usize>>],
+) -> Vec<Vec<usize>> {
     let count = changeable.iter().flatten().flatten().max().map_or(0, |last| last + 1);
     let mut groups: Vec<usize> = (0..count).collect();
-    for (layer, changeable) in plan.layers.iter().zip(changeable) {
-        for node in layer.abac.program.nodes() {
-            let Operation::Test(test) = node else { continue };
+    for ((layer, tests), changeable) in plan.layers.iter().zip(tests).zip(changeable) {
+        for node in tests {
+            let Operation::Test(test) = layer.abac.program.node(*node) else { continue };
             let mut all = attributes(test, changeable);
             let Some(first) = all.next() else { continue };
             for other in all {
@@ -378,8 +403,11 @@ fn compared(plan: &Plan, changeable: &[Vec<Option<usize>>]) -> Vec<Vec<usize>> {
             }
         }
     }
-    let in_group = |group: usize| (0..count).filter(|other| groups[*other] == group).collect();
-    groups.iter().map(|group| in_group(*group)).collect()
+    let members = groups.iter().map(|group| {
+        let all = (0..count).filter(|other| groups[*other] == *group);
+        all.collect()
+    });
+    members.collect()
 }
 
 /// Passes the number of each test below `root` to `visit`.

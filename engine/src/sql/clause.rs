@@ -149,12 +149,11 @@ impl<'c> Clause<'c> {
     /// Returns the clause with two values: it is `unknown` where this one is NULL. Columns are tested for NULL beside each
     /// comparison, so that an index serves; around a comparison `IS TRUE` would hide it.
     pub(super) fn with_null_as(self, unknown: bool) -> Self {
-        let decided =
-            |parts: Vec<Self>| parts.into_iter().map(move |part| part.with_null_as(unknown));
         match self {
             Self::Constant(truth) => Self::Constant(Some(truth.unwrap_or(unknown))),
-            Self::All(parts) => Self::all(decided(parts)),
-            Self::Any(parts) => Self::any(decided(parts)),
+            Self::All(parts) => Self::all(parts.into_iter().map(|part| part.with_null_as(unknown))),
+            Self::Any(parts) => Self::any(parts.into_iter().map(|part| part.with_null_as(unknown))),
+            // The negation turns the truth around that stands for NULL.
             Self::Not(inner) => inner.with_null_as(!unknown).refuted(),
             Self::Unless(undetermined, inner) => {
                 let inner = inner.with_null_as(unknown);
@@ -191,13 +190,18 @@ impl<'c> Clause<'c> {
             Some(_) => Self::IsNull(&each.items.column).negated(),
             None => Self::Constant(Some(true)),
         };
-        let has_such = |such| match Self::all([is_item, such]) {
+        let such = match quantifier {
+            Quantifier::Any => holds,
+            Quantifier::All => holds.refuted(),
+        };
+        let has_such = match Self::all([is_item, such]) {
             Self::Constant(Some(false)) => Self::Constant(Some(false)),
             such => Self::HasSuch(list, Box::new(such)),
         };
         match quantifier {
-            Quantifier::Any => has_such(holds),
-            Quantifier::All => has_such(holds.refuted()).negated(),
+            Quantifier::Any => has_such,
+            // Each item is such if none is another.
+            Quantifier::All => has_such.negated(),
         }
     }
 

@@ -202,6 +202,7 @@ impl Columns {
             return None;
         }
         let mut columns = HashMap::new();
+        // The numbers tell the tables of the items of two columns apart.
         for (number, (name, value)) in (1..).zip(members) {
             let at = at.key(name);
             match AttributePath::parse(name) {
@@ -308,6 +309,7 @@ impl Column {
     }
 
     fn read_column(fields: &mut Fields<'_, '_>, dialect: Dialect, number: usize) -> Option<Self> {
+        // `read` has seen that the column has none of these.
         for name in ["pairs", "present", "absent"] {
             fields.skip(name);
         }
@@ -333,6 +335,7 @@ impl Column {
         let column =
             Self { nullable: nullable.unwrap_or(true), of, ..Self::scalar(parts?, kind?, binary) };
         let List(item) = column.kind else { return Some(column) };
+        // `json_each` compares by code point, whatever the collation of the column.
         let is_by_code_point = binary || items.is_some();
         let each = Self::item("each", number, "value".into(), item, is_by_code_point);
         let each = Each::new(&column.parts, Items { column: each, pairs: None });
@@ -393,8 +396,8 @@ impl Column {
 
     /// Returns the items of a list as conditions on items see them, if they are JSON, which promises no types.
     pub(super) fn json_items(&self) -> Option<&Self> {
-        let is_json = |each: &&Each| self.items.is_some() && each.items.pairs.is_none();
-        self.each.as_deref().filter(is_json).map(|each| &each.items.column)
+        let each = self.each.as_deref().filter(|_| self.items.is_some())?;
+        each.items.pairs.is_none().then_some(&each.items.column)
     }
 }
 

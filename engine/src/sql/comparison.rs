@@ -388,26 +388,30 @@ fn list_has<'c>(
     if has_rows && (left.parts.len() == 1 || right.parts.len() == 1) {
         return Err(UNQUALIFIED);
     }
-    let has_item = |list, kind, items: &'c Items| match items.column.kind {
-        Scalar(item_kind) => column_in_column(dialect, (list, kind), (&items.column, item_kind)),
-        List(_) => Ok(UNDETERMINED),
-    };
     match (&left.items, &right.items, quantifier) {
         (None, None, _) if left_kind != right_kind => Err(MIXED_NUMBERS),
         (None, None, _) => {
             Ok(Clause::Arrays(quantifier, Array::Column(left), Array::Column(right)))
         }
         (_, Some(items), Quantifier::Any) => {
-            Ok(Clause::Exists(right, Box::new(has_item(left, left_kind, items)?)))
+            Ok(Clause::Exists(right, Box::new(has_item(dialect, (left, left_kind), items)?)))
         }
         (_, Some(items), Quantifier::All) => {
-            let is_other = has_item(left, left_kind, items)?.negated();
+            let is_other = has_item(dialect, (left, left_kind), items)?.negated();
             Ok(has_no(right, items, is_other))
         }
         (Some(items), None, Quantifier::Any) => {
-            Ok(Clause::Exists(left, Box::new(has_item(right, right_kind, items)?)))
+            Ok(Clause::Exists(left, Box::new(has_item(dialect, (right, right_kind), items)?)))
         }
         (Some(_), None, Quantifier::All) => Err(ARRAY_OF_ROWS),
+    }
+}
+
+/// Returns whether a list has the present one of the items of another list.
+fn has_item<'c>(dialect: Dialect, list: (&'c Column, ScalarType), items: &'c Items) -> Exact<'c> {
+    match items.column.kind {
+        Scalar(kind) => column_in_column(dialect, list, (&items.column, kind)),
+        List(_) => Ok(UNDETERMINED),
     }
 }
 

@@ -54,7 +54,6 @@ impl SqlParam {
 
     /// Returns the value as SQLite has it: no booleans, which drivers refuse, instants, UUIDs, dates or arrays.
     pub(super) fn to_sqlite(&self) -> Self {
-        let text = |text: String| Self::Text(text.into());
         match self {
             Self::Bool(value) => Self::Integer((*value).into()),
             Self::Instant(instant) => text(instant.to_rfc3339_opts(SecondsFormat::Millis, true)),
@@ -79,6 +78,10 @@ impl Serialize for SqlParam {
             Self::Ids(_, ids) => serializer.collect_seq(ids.iter()),
         }
     }
+}
+
+fn text(text: String) -> SqlParam {
+    SqlParam::Text(text.into())
 }
 
 /// Returns the JSON array of ids. SQLite compares integers with numbers alone.

@@ -30,11 +30,11 @@ pub(super) type RelationClauses<'c> = HashMap<&'c str, Result<RelationClause<'c>
 impl RowRelations {
     /// Returns the clause of each relation.
     pub(super) fn clauses<'c>(&'c self, columns: &'c Columns) -> RelationClauses<'c> {
-        let clause = |relation: &'c Result<RowRelation, String>| match relation {
-            Ok(relation) => RelationClause::new(columns, relation),
-            Err(reason) => Err(reason.clone()),
-        };
-        self.0.iter().map(|(name, relation)| (&**name, clause(relation))).collect()
+        let clauses = self.0.iter().map(|(name, relation)| match relation {
+            Ok(relation) => (&**name, RelationClause::new(columns, relation)),
+            Err(reason) => (&**name, Err(reason.clone())),
+        });
+        clauses.collect()
     }
 }
 
@@ -54,7 +54,7 @@ impl<'c> RelationClause<'c> {
         })
     }
 
-    /// Makes sure that a test comes to the same for a row that does not have the relation and for one of which that is
+    /// Makes sure that a test comes to the same for a row that does not have the relation and for one for which that is
     /// undetermined. `test` returns the clauses for both values of the relation. What is undetermined counts as false if
     /// `fails_undetermined`, and as true otherwise.
     ///
@@ -112,10 +112,6 @@ fn related<'c>(
     id: &'c Column,
     rows: &'c RelatedRows,
 ) -> Result<Clause<'c>, String> {
-    let all = |parts: &'c [RelatedRows]| {
-        let parts = parts.iter().map(|part| related(columns, id, part));
-        parts.collect::<Result<Vec<_>, _>>()
-    };
     Ok(match rows {
         RelatedRows::Ids(ids) => one_of(id, ids),
         RelatedRows::Referring { attribute, objects } => {
@@ -125,21 +121,30 @@ fn related<'c>(
                     let ids = objects.iter().find(|(object_type, _)| object_type == of);
                     ids.map_or(Clause::Constant(Some(false)), |(_, ids)| one_of(column, ids))
                 }
+                // Without `of`, the column has whole references.
                 None => one_of(column, &references(objects)),
             }
         }
-        RelatedRows::Any(parts) => Clause::any(all(parts)?),
-        RelatedRows::All(parts) => Clause::all(all(parts)?),
+        RelatedRows::Any(parts) => Clause::any(all_related(columns, id, parts)?),
+        RelatedRows::All(parts) => Clause::all(all_related(columns, id, parts)?),
         RelatedRows::Not(inner) => related(columns, id, inner)?.negated(),
     })
 }
 
+fn all_related<'c>(
+    columns: &'c Columns,
+    id: &'c Column,
+    parts: &'c [RelatedRows],
+) -> Result<Vec<Clause<'c>>, String> {
+    parts.iter().map(|part| related(columns, id, part)).collect()
+}
+
 /// Returns objects as attributes name them.
 fn references(objects: &[(Box<str>, ObjectIds)]) -> ObjectIds {
-    let named = |(object_type, ids): &(Box<str>, ObjectIds)| {
-        ids.iter().map(|id| format!("{object_type}:{id}").into()).collect::<Vec<_>>()
-    };
-    objects.iter().flat_map(named).collect()
+    let references = objects.iter().flat_map(|(object_type, ids)| {
+        ids.iter().map(move |id| format!("{object_type}:{id}").into())
+    });
+    references.collect()
 }
 
 /// Returns whether the column, or an item of its list, is one of the ids.
@@ -169,17 +174,21 @@ fn id_type(kind: ScalarType) -> Option<IdType> {
 
 /// Returns the `ids` that a column of the type can have; `None` if there are none.
 fn param(kind: ScalarType, ids: &ObjectIds) -> Option<SqlParam> {
-    let of_type = |can_have: fn(&str) -> bool| match ids.iter().all(|id| can_have(id)) {
-        true => ObjectIds::clone(ids),
-        false => ids.iter().filter(|id| can_have(id)).cloned().collect(),
-    };
     let kind = id_type(kind)?;
     let ids = match kind {
         IdType::Text => ObjectIds::clone(ids),
-        IdType::Uuid => of_type(|id| canonical_uuid(id).is_some()),
-        IdType::Integer => of_type(is_integer),
+        IdType::Uuid => such_ids(ids, |id| canonical_uuid(id).is_some()),
+        IdType::Integer => such_ids(ids, is_integer),
     };
     (!ids.is_empty()).then_some(SqlParam::Ids(kind, ids))
+}
+
+/// Returns the ids that a column can have, the same list if these are all.
+fn such_ids(ids: &ObjectIds, can_have: fn(&str) -> bool) -> ObjectIds {
+    match ids.iter().all(|id| can_have(id)) {
+        true => ObjectIds::clone(ids),
+        false => ids.iter().filter(|id| can_have(id)).cloned().collect(),
+    }
 }
 
 /// Returns whether a text is a 64-bit integer as databases write it.

@@ -58,6 +58,7 @@ impl<'c> Translator<'c> {
             Condition::Not(child) => self.condition(child, !positive).negated(),
             Condition::Named(named) => match named.meaning() {
                 Some(meaning) => self.condition(meaning, positive),
+                // A name that stands for nothing is undetermined.
                 None => Clause::Constant(None),
             },
             Condition::Test(test) => {
@@ -104,6 +105,7 @@ impl<'c> Translator<'c> {
         match self.side(&test.attribute)? {
             Side::Absent => Ok(Clause::Constant(test.if_missing)),
             Side::Value(AttributeValue::List(list)) => {
+                // The list is known: its items become literals, one after the other.
                 let mut terms = Vec::new();
                 list.for_each(|item| {
                     terms.push(self.condition_on(Side::Value(item), items.child(), positive));
@@ -153,12 +155,10 @@ impl<'c> Translator<'c> {
     fn contained(&self, column: &'c Column, items: &Items) -> Option<Clause<'c>> {
         let Condition::Test(Test { attribute, predicate, .. }) = items.child() else { return None };
         let Predicate::Compare(operator, operand) = predicate else { return None };
-        let known = &self.sources.filter.known;
-        let known = |path: &_| known.get(path).flatten().map(AttributeValue::from);
         let value = match (attribute, operand) {
-            (AttributePath::Item, operand) => operand.value(known)?,
+            (AttributePath::Item, operand) => operand.value(|path| self.known(path))?,
             (known_side, Operand::Attribute(AttributePath::Item)) if *operator == Operator::Eq => {
-                known(known_side)?
+                self.known(known_side)?
             }
             _ => return None,
         };
@@ -257,8 +257,10 @@ impl<'c> Translator<'c> {
         operator: Operator,
         operand: &'c Operand,
     ) -> Result<Clause<'c>, String> {
-        let reason = |why: &str| format!("`{}` of `{path}`: {why}", operator.into_str());
-        let compare = |right| compare(self.dialect, left, operator, right).map_err(reason);
+        let compare = |right| {
+            compare(self.dialect, left, operator, right)
+                .map_err(|why| format!("`{}` of `{path}`: {why}", operator.into_str()))
+        };
         match operand {
             Operand::Attribute(path) => match self.relation(path)? {
                 Some(RelationClause { doubt: Some(doubt), .. }) => Err(doubt.to_owned()),
@@ -269,11 +271,15 @@ impl<'c> Translator<'c> {
                 None => compare(self.side(path)?),
             },
             literal => {
-                let known = &self.sources.filter.known;
-                let known = |path: &_| known.get(path).flatten().map(AttributeValue::from);
-                compare(Side::Value(literal.value(known).unwrap_or(AttributeValue::Opaque)))
+                let value = literal.value(|path| self.known(path));
+                compare(Side::Value(value.unwrap_or(AttributeValue::Opaque)))
             }
         }
+    }
+
+    /// Returns the value of a known attribute; `None` if it is absent or not known.
+    fn known(&self, path: &AttributePath) -> Option<AttributeValue<'c>> {
+        self.sources.filter.known.get(path).flatten().map(AttributeValue::from)
     }
 
     /// Returns the clause of a relation to the rows; `None` if the attribute is not one of those that were looked up.

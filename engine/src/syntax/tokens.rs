@@ -61,11 +61,11 @@ impl<'s> Tokens<'s> {
 
     /// Returns whether the next token is this word alone, and not the namespace of an attribute in brackets.
     pub(crate) fn is_word(&self, word: &str) -> bool {
-        let follows = || {
-            let mut lexer = self.lexer;
-            lexer.next().is_ok_and(|after| after.is("["))
-        };
-        self.next.kind == TokenKind::Name && self.next.text == word && !follows()
+        // A copy: the token behind the next one is not taken.
+        let mut lexer = self.lexer;
+        self.next.kind == TokenKind::Name
+            && self.next.text == word
+            && !lexer.next().is_ok_and(|after| after.is("["))
     }
 
     /// Takes the next token, which must be `symbol`; `expected` completes "expected …".

@@ -25,8 +25,8 @@ impl Types {
             let Some(declared) = self.for_check(named_type, namespace) else { continue };
             for (name, _) in sent.iter().filter(|(name, _)| !declared.has(name)) {
                 let prefix = format!("{namespace}.");
-                let expected = || declared.expected(name, &prefix);
-                note_unknown(name, expected, &at.key(namespace), problems);
+                let at = at.key(namespace);
+                note_unknown(name, || declared.expected(name, &prefix), &at, problems);
             }
         }
     }

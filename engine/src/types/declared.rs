@@ -115,6 +115,7 @@ impl<'t> DeclaredNames<'t> {
             _ => None,
         });
         let declared: Vec<_> = declared.collect();
+        // A declaration replaces what is known without one.
         if declared.is_empty() {
             let known = self.undeclared.iter().filter(|(known, _)| *known == name);
             return known.map(|(_, kind)| *kind).collect();
@@ -124,9 +125,8 @@ impl<'t> DeclaredNames<'t> {
 
     /// Returns whether some type has the property, which may be behind references, as a reference.
     pub(crate) fn is_reference(&self, name: &str) -> bool {
-        let is_one =
-            |reached| matches!(reached, Reached::Property(property) if property.to.is_some());
-        self.reached(name).any(is_one)
+        let mut reached = self.reached(name);
+        reached.any(|end| matches!(end, Reached::Property(property) if property.to.is_some()))
     }
 
     /// Returns the types of the values of a property as they are declared, each once, in the order of names.

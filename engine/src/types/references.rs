@@ -36,17 +36,21 @@ pub(super) enum Reached<'t> {
 impl Types {
     /// Returns the references to types that nobody declares, in the order of names.
     pub fn unknown_references(&self) -> impl Iterator<Item = ReferenceFault<'_>> {
-        let is_known = |to: &str| match to {
-            USER => true,
-            CONTEXT | ACTION => false,
-            other => self.properties.contains_key(other),
-        };
         self.properties.iter().flat_map(move |(of, properties)| {
             properties.iter().filter_map(move |(name, property)| {
-                let to = property.to.as_deref().filter(|to| !is_known(to))?;
+                let to = property.to.as_deref().filter(|to| !self.has_entities(to))?;
                 Some(ReferenceFault { of, name, to })
             })
         })
+    }
+
+    /// Returns whether a type is known whose entities a property can refer to.
+    fn has_entities(&self, name: &str) -> bool {
+        match name {
+            USER => true,
+            CONTEXT | ACTION => false,
+            other => self.properties.contains_key(other),
+        }
     }
 
     /// Returns where `name` leads from `properties`, which are those of one type.
@@ -57,6 +61,7 @@ impl Types {
     ) -> Reached<'t> {
         let (mut properties, mut rest, mut behind) = (properties, name, Behind::default());
         loop {
+            // A declared name goes before a reference that it begins with.
             if let Some(property) = properties.get(rest) {
                 return match property.from {
                     Some(PropertySource::Token) if behind.references > 0 => behind.of_token(rest),

@@ -116,10 +116,14 @@ pub(super) struct OwnerFilter(Option<String>);
 
 impl QueryParameters for OwnerFilter {
     fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
-        let schema = || portcullis_model::input::Field::schema(&portcullis_model::owner::owner());
-        let read = |text: &str| is_owner(text).then(|| text.to_owned());
-        let expected = "have 1 to 256 printable characters without white space";
-        query.optional("owner", "Only the objects of this owner", schema, read, expected).map(Self)
+        let owner = query.optional(
+            "owner",
+            "Only the objects of this owner",
+            || portcullis_model::input::Field::schema(&portcullis_model::owner::owner()),
+            |text| is_owner(text).then(|| text.to_owned()),
+            "have 1 to 256 printable characters without white space",
+        );
+        owner.map(Self)
     }
 }
 

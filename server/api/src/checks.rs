@@ -98,6 +98,7 @@ pub(super) async fn check(
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
+    // The check borrows from one of them.
     let (json, mut buffer);
     let (body, now, assumed, at_revision) = if explain {
         json = body.parse()?;
@@ -110,6 +111,7 @@ pub(super) async fn check(
         (check, None, assumed.unwrap_or_default(), None)
     };
     let mut id = [0; ID_LENGTH];
+    // An explained check is a question about rules, and no decision of an application.
     let recorded = (!explain).then(|| caller.recorded(Via::Check, &mut id));
     let kind = CheckKind::Combined;
     let assumed = (&assumed).into();
@@ -182,26 +184,32 @@ impl<S: Send + Sync> FromRequestParts<S> for MinRevision {
     }
 }
 
-/// Reads a header that demands a revision, as an answer has it in `origin`.
+/// Reads a header that demands a revision, as an answer has it in `origin`. Of several the latest counts.
 fn demanded(parts: &Parts, name: &str, origin: &str) -> Result<u64, ApiError> {
-    let Some(value) = parts.headers.get(name) else { return Ok(0) };
-    value.to_str().ok().and_then(digits).ok_or_else(|| {
-        ApiError::bad_request(format!(
-            "the header {name} must be a number, as an answer has it in {origin}"
-        ))
-    })
+    let mut latest = 0;
+    for value in parts.headers.get_all(name) {
+        let revision = value.to_str().ok().and_then(digits).ok_or_else(|| {
+            ApiError::bad_request(format!(
+                "the header {name} must be a number, as an answer has it in {origin}"
+            ))
+        })?;
+        latest = latest.max(revision);
+    }
+    Ok(latest)
 }
 
 impl HandlerParameter for MinRevision {
     fn describe(operation: &mut Operation) {
-        let revision = || schema::string().pattern(Some("^[0-9]{1,19}$"));
         let rules = "An `X-Policy-Revision` that was answered before: the decision is not made by rules \
                      older than that, or is a 503";
         let entities = "An `X-Entities-Revision` that was answered before: the decision is not made with entities \
                         older than that, or is a 503";
-        let header = |name, about| parameter(ParameterIn::Header, name, revision(), about);
-        let rules = header("X-Min-Policy-Revision", rules);
-        add(operation, [rules, header("X-Min-Entities-Revision", entities)]);
+        let headers = [("X-Min-Policy-Revision", rules), ("X-Min-Entities-Revision", entities)];
+        let headers = headers.map(|(name, about)| {
+            let revision = schema::string().pattern(Some("^[0-9]{1,19}$"));
+            parameter(ParameterIn::Header, name, revision, about)
+        });
+        add(operation, headers);
     }
 }
 

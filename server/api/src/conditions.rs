@@ -12,9 +12,7 @@ use portcullis_http::path::{NamedRecord, RecordName};
 use portcullis_http::query::Query;
 use portcullis_http::respond::{deleted, revision_header, stored, tagged};
 use portcullis_model::input::DeclaredBody;
-use portcullis_model::named_condition::{
-    ConditionBody, ConditionRecord, NewCondition, is_condition_name,
-};
+use portcullis_model::named_condition::{ConditionBody, ConditionRecord, is_condition_name};
 use portcullis_model::policy::condition_name;
 use portcullis_operations::conditions;
 use portcullis_runtime::app::App;
@@ -61,10 +59,10 @@ pub(super) async fn put(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let name = name.known()?.to_owned();
-    let read = move || -> Result<NewCondition, ApiError> {
-        Ok(ConditionBody::parse(&body.parse()?)?.into_condition(&name)?)
-    };
-    let written = conditions::put(&app, &caller, &terms, read).await?;
+    let written = conditions::put(&app, &caller, &terms, move || {
+        Ok::<_, ApiError>(ConditionBody::parse(&body.parse()?)?.into_condition(&name)?)
+    });
+    let written = written.await?;
     Ok((revision_header(written.revision), stored(written.record)).into_response())
 }
 

@@ -49,8 +49,7 @@ pub(super) async fn list(
     let found = decisions::list(&app, &caller, selection, page.fetch()).await?;
     let missing = (found.silent > 0).then(|| [(MISSING_REPLICAS, found.silent.to_string())]);
     // A cursor is the record before the page.
-    let before = |rest: Uuid| Uuid::from_u128(rest.as_u128().saturating_add(1));
-    let rest = found.rest.map(before);
+    let rest = found.rest.map(|rest| Uuid::from_u128(rest.as_u128().saturating_add(1)));
     Ok((missing, page.respond_up_to(found.into, rest, |record| record.id)).into_response())
 }
 
@@ -204,7 +203,9 @@ impl QueryParameters for ByPeriod {
     fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
         let about =
             "The period of UTC by which checks are counted; without it a row has all of them";
-        let words = || schema::choice(names::<CountPeriod>());
-        query.parsed("group_by", about, words, "be `hour` or `day`").map(Self)
+        let expected = "be `hour` or `day`";
+        query
+            .parsed("group_by", about, || schema::choice(names::<CountPeriod>()), expected)
+            .map(Self)
     }
 }

@@ -71,12 +71,11 @@ pub(super) async fn put(
 ) -> Result<Response, ApiError> {
     let name = name.known()?;
     let (domain, egress) = (caller.domain().to_owned(), app.egress.rules.clone());
-    let read = move || -> Result<DraftBody, ApiError> {
+    let stored = drafts::put(&app, &caller, name, &precondition, move || {
         let context = DocumentContext { domain: &domain, egress: &egress };
-        Ok(DraftBody::parse(&body.parse()?, context)?)
-    };
-    let Stored { record: StoredDraft { record: draft, counts }, is_new } =
-        drafts::put(&app, &caller, name, &precondition, read).await?;
+        Ok::<_, ApiError>(DraftBody::parse(&body.parse()?, context)?)
+    });
+    let Stored { record: StoredDraft { record: draft, counts }, is_new } = stored.await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, etag::header(&draft), Json(CountedDraft { draft, counts })).into_response())
 }

@@ -6,7 +6,7 @@ use http::StatusCode;
 use portcullis_http::body::JsonBody;
 use portcullis_http::callers::{Allowed, DryRun, EntitiesRead, EntitiesWrite};
 use portcullis_http::error::ApiError;
-use portcullis_http::etag::{IfMatch, NoIfMatch, WriteCondition};
+use portcullis_http::etag::{IfMatch, NoPrecondition, WriteCondition};
 use portcullis_http::handler_parameters::add;
 use portcullis_http::paging::PageQuery;
 use portcullis_http::parameters::parameter;
@@ -40,7 +40,7 @@ use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 pub(super) async fn write(
     State(app): State<App>,
     caller: Allowed<EntitiesWrite>,
-    _: NoIfMatch,
+    _: NoPrecondition,
     Query(DryRun(dry_run)): Query<DryRun>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
@@ -114,8 +114,9 @@ pub(super) struct EntityPath {
 impl EntityPath {
     /// Returns the type and id, or the 404 that any unknown entity gets.
     fn known(&self) -> Result<(&str, &str), ApiError> {
-        let is_text = |text: &str| !text.is_empty() && !text.contains('\0');
-        match is_text(&self.r#type) && is_text(&self.id) {
+        // No stored text is empty or has a zero byte, which PostgreSQL refuses.
+        let mut texts = [&self.r#type, &self.id].into_iter();
+        match texts.all(|text| !text.is_empty() && !text.contains('\0')) {
             true => Ok((&self.r#type, &self.id)),
             false => Err(ApiError::not_found("entity")),
         }
@@ -124,10 +125,11 @@ impl EntityPath {
 
 impl PathSegments for EntityPath {
     fn describe(operation: &mut Operation) {
-        let segment =
-            |name, max, about| parameter(ParameterIn::Path, name, schema::text(max), about);
-        let kind = segment("type", MAX_TYPE, "The type of the entity");
-        add(operation, [kind, segment("id", MAX_ID, "The id of the entity")]);
+        let segments =
+            [("type", MAX_TYPE, "The type of the entity"), ("id", MAX_ID, "The id of the entity")];
+        let segments = segments
+            .map(|(name, max, about)| parameter(ParameterIn::Path, name, schema::text(max), about));
+        add(operation, segments);
     }
 }
 

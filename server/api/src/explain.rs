@@ -113,13 +113,15 @@ struct NodeSchema;
 
 document!(NodeSchema as "ExplainedCondition" => node_schema());
 
+/// Returns what the nodes of these types have in common.
+fn node(types: &[&'static str]) -> Record {
+    record().field("type", choice(types.to_vec())).maybe("outcome", outcome()).about(
+        "A node with its truth. `expression` is the node as an expression, unless none stands for it or it is very \
+         long",
+    )
+}
+
 fn node_schema() -> AnySchema {
-    let node = |types: &[&'static str]| {
-        record().field("type", choice(types.to_vec())).maybe("outcome", outcome()).about(
-            "A node with its truth. `expression` is the node as an expression, unless none stands for it or it is very \
-             long",
-        )
-    };
     one_of([
         node(&["AND", "OR"]).field("children", list(named::<NodeSchema>())).into(),
         node(&["NOT"]).field("child", named::<NodeSchema>()).into(),

@@ -9,8 +9,9 @@ use portcullis_http::error::ApiError;
 use portcullis_http::respond::entities_header;
 use portcullis_http::respond::revision_header;
 use portcullis_http::text_answer::Json;
+use portcullis_model::document;
 use portcullis_model::filter::FilterRequest;
-use portcullis_model::{document, schema};
+use portcullis_model::schema::{self, Record};
 use portcullis_operations::filters;
 use portcullis_runtime::app::App;
 use serde_json::json;
@@ -47,8 +48,11 @@ pub(super) async fn plan(
 /// The answer, as the document describes it.
 struct FilterAnswerBody;
 
+fn policy() -> Record {
+    schema::record().field("id", schema::id()).field("name", schema::string())
+}
+
 document!(FilterAnswerBody as "FilterAnswer" => {
-    let policy = || schema::record().field("id", schema::id()).field("name", schema::string());
     let deciding = policy()
         .field("effect", schema::effect())
         .field("text", schema::string())

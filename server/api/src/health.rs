@@ -92,7 +92,6 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
         Ok(Err(_)) | Err(_) => (false, None),
     };
     let engine = engine_decides();
-    let word = |good| if good { "ok" } else { "unavailable" };
     let checks = Checks { database: word(database), casbin: word(engine) };
     let status = match (database && engine, is_stopping) {
         (true, false) => return Json(Readiness { status: "ok", checks, reason }).into_response(),
@@ -100,6 +99,10 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
         (false, _) => "degraded",
     };
     (StatusCode::SERVICE_UNAVAILABLE, Json(Readiness { status, checks, reason })).into_response()
+}
+
+fn word(is_good: bool) -> &'static str {
+    if is_good { "ok" } else { "unavailable" }
 }
 
 /// Makes a round trip to the database. A failure is what keeps it from being written, if that is known. At most once in ten

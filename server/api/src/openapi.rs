@@ -140,7 +140,6 @@ fn complete(operation: &mut Map<String, Value>, schemas: &Value) {
 
 /// Returns the status of each error that the kind of an operation implies.
 fn errors_of(operation: &Map<String, Value>) -> Vec<&'static str> {
-    let is_at_path = |parameter: &Value| parameter["in"] == "path";
     let parameters = operation.get("parameters").and_then(Value::as_array);
     let mut errors = vec!["400", "405", "413", "500", "503"];
     if operation.contains_key("security") {
@@ -149,7 +148,7 @@ fn errors_of(operation: &Map<String, Value>) -> Vec<&'static str> {
     if needs(operation, "bearer") {
         errors.push("403");
     }
-    if parameters.is_some_and(|all| all.iter().any(is_at_path)) {
+    if parameters.is_some_and(|all| all.iter().any(|parameter| parameter["in"] == "path")) {
         errors.push("404");
     }
     if operation.contains_key("requestBody") {
@@ -168,9 +167,9 @@ fn changes_decisions(operation: &Map<String, Value>) -> bool {
         return false;
     };
     let is_write = operation.contains_key("requestBody") || responses.contains_key("204");
-    let has_revision = |response: &Value| !response["headers"]["X-Policy-Revision"].is_null();
+    let mut headers = responses.values().map(|response| &response["headers"]);
     let is_check = operation.get("tags") == Some(&json!(["Decisions"]));
-    is_write && !is_check && responses.values().any(has_revision)
+    is_write && !is_check && headers.any(|named| !named["X-Policy-Revision"].is_null())
 }
 
 /// Returns whether an operation accepts a credential of this scheme.
@@ -242,10 +241,16 @@ fn error_responses() -> Value {
     json!(responses)
 }
 
+fn header(required: bool, about: &str, schema: Value) -> Value {
+    json!({"required": required, "description": about, "schema": schema})
+}
+
+fn text() -> Value {
+    json!({"type": "string"})
+}
+
 /// Returns the description of each response header.
 fn headers() -> Value {
-    let header = |required: bool, about: &str, schema: Value| json!({"required": required, "description": about, "schema": schema});
-    let text = || json!({"type": "string"});
     json!({
         "Allow": header(true, "The methods that the path has", text()),
         "Cache-Control": header(
@@ -332,8 +337,11 @@ fn request_id() -> Value {
     })
 }
 
+fn tag(name: &str, about: &str) -> Value {
+    json!({"name": name, "description": about})
+}
+
 fn tags() -> Value {
-    let tag = |name: &str, about: &str| json!({"name": name, "description": about});
     json!([
         tag("Decisions", "May this subject do that?"),
         tag("Resources", "What the tenant's services protect"),
@@ -345,7 +353,6 @@ fn tags() -> Value {
         tag("Entities", "People and objects, with the roles and attributes that checks leave out"),
         tag("Relations", "Tuples: which subjects have a relation to which objects"),
         tag("Service API keys", "Credentials of machines"),
-        tag("Policies as code", "Content as files, applied as a whole"),
         tag("Webhooks", "Who is told of changes and denials"),
         tag("Resolvers", "Modules in WebAssembly that answer attributes for policies"),
         tag("Policies as code", "The content of a tenant as a whole: plan, apply, export"),
@@ -361,8 +368,7 @@ fn tags() -> Value {
 /// Returns the credentials of requests. The names in a requirement of `serviceKey` are the permissions that the key
 /// needs.
 fn security_schemes() -> Map<String, Value> {
-    let bearer = |about: &str| json!({"type": "http", "scheme": "bearer", "description": about});
-    let key = |header: &str, about: &str| json!({"type": "apiKey", "in": "header", "name": header, "description": about});
+    let about = "The operator's key, as a bearer token";
     Map::from_iter([
         (
             "bearer".to_owned(),
@@ -374,8 +380,15 @@ fn security_schemes() -> Map<String, Value> {
             key("X-Service-Api-Key", "A service API key with the permissions"),
         ),
         ("adminKey".to_owned(), key("X-Admin-Api-Key", "The operator's key")),
-        ("adminBearer".to_owned(), bearer("The operator's key, as a bearer token")),
+        (
+            "adminBearer".to_owned(),
+            json!({"type": "http", "scheme": "bearer", "description": about}),
+        ),
     ])
+}
+
+fn key(header: &str, about: &str) -> Value {
+    json!({"type": "apiKey", "in": "header", "name": header, "description": about})
 }
 
 /// Removes the schemes that no operation requires: `selfhost` mode has no admin key.

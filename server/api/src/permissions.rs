@@ -159,15 +159,15 @@ document!(ResourcePermissionBody as "ResourcePermission" => {
 struct MatrixAnswerBody;
 
 document!(MatrixAnswerBody as "MatrixAnswer" => {
-    let maybe = || schema::nullable(schema::string());
+    let text = schema::nullable(schema::string());
     let cell = schema::record()
-        .field("subject", maybe())
-        .field("role", maybe())
+        .field("subject", text.clone())
+        .field("role", text.clone())
         .field("resource", schema::string())
         .field("action", schema::string())
         .field("decision", schema::choice(["allow", "deny", "conditional"]))
-        .field("rule_id", maybe())
-        .field("condition", maybe())
+        .field("rule_id", text.clone())
+        .field("condition", text)
         .field("policies", schema::list(schema::string()));
     let cells = schema::list(cell).description(Some("By resource, action and row"));
     page(schema::record().field("domain", schema::string()).field("cells", cells))

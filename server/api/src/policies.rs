@@ -50,8 +50,10 @@ pub(super) async fn create(
     caller: Allowed<PoliciesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let read = move || -> Result<NewPolicy, ApiError> { Ok(NewPolicy::parse(&body.parse()?)?) };
-    let Written { record, revision, warnings } = policies::create(&app, &caller, read).await?;
+    let written = policies::create(&app, &caller, move || {
+        Ok::<_, ApiError>(NewPolicy::parse(&body.parse()?)?)
+    });
+    let Written { record, revision, warnings } = written.await?;
     let location = format!("/api/v1/abac/policies/{}", record.id);
     let tag = etag::header(&record);
     let answer = WrittenPolicy { record, warnings };

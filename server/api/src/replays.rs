@@ -86,14 +86,13 @@ pub(super) async fn start(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let (domain, egress) = (caller.domain().to_owned(), app.egress.rules.clone());
-    let read = move || -> Result<ReplayRequest, ApiError> {
-        let context = DocumentContext { domain: &domain, egress: &egress };
-        Ok(ReplayRequest::parse(&body.parse()?, context)?)
-    };
     // A tree takes many times the memory of its text.
     let _turn = app.uploads.begin(caller.tenant()).await?;
-    let request = app.compilations.run(caller.tenant(), read).await??;
-    let started = replays::start(&app, &caller, request).await?;
+    let request = app.compilations.run(caller.tenant(), move || {
+        let context = DocumentContext { domain: &domain, egress: &egress };
+        Ok::<_, ApiError>(ReplayRequest::parse(&body.parse()?, context)?)
+    });
+    let started = replays::start(&app, &caller, request.await??).await?;
     if streams {
         let watched = WatchedReplay::new(&app, &caller, started);
         let answer = REPORTS.answer(credential, move |pieces| write_reports(watched, pieces))?;

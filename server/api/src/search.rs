@@ -26,8 +26,9 @@ use asked::{AskedSearch, Wanted};
 /// with a cursor. A member may ask about its own subject, without `user` and `resource` among the attributes of a search of
 /// the directory; a manager about any.
 ///
-/// `fields` leaves out of the results what does not name them. With `Accept: application/x-ndjson` each result is a line, and a
-/// line with `complete` ends each page, the last one with `true`.
+/// `fields` leaves out of the results what does not name them. With `Accept: application/x-ndjson` each result is a line, a
+/// conditional one with `"conditional": true`, and the last line has `complete`, `policy_revision` and `entities_revision`. An
+/// answer without it broke off.
 #[utoipa::path(
     post, path = RESOURCES_PATH, tag = "Decisions", operation_id = "searchResources", request_body = ResourceSearchRequest,
     responses(
@@ -52,8 +53,9 @@ pub(super) async fn resources(
 ///
 /// Only managers and service keys may ask. `everybody` says whether subjects whom the tenant does not know may do it, too.
 ///
-/// `fields` leaves out of the results what does not name them. With `Accept: application/x-ndjson` each result is a line, and a
-/// line with `complete` ends each page, the last one with `true`.
+/// `fields` leaves out of the results what does not name them. With `Accept: application/x-ndjson` each result is a line, a
+/// conditional one with `"conditional": true`, and the last line has `complete`, `policy_revision` and `entities_revision`. An
+/// answer without it broke off.
 #[utoipa::path(
     post, path = SUBJECTS_PATH, tag = "Decisions", operation_id = "searchSubjects", request_body = SubjectSearchRequest,
     responses(
@@ -79,8 +81,9 @@ pub(super) async fn subjects(
 /// Actions are the verbs of the type that registered resources, rules and policies name. A member may ask about its own
 /// subject, a manager about any.
 ///
-/// `fields` leaves out of the results what does not name them. With `Accept: application/x-ndjson` each result is a line, and a
-/// line with `complete` ends each page, the last one with `true`.
+/// `fields` leaves out of the results what does not name them. With `Accept: application/x-ndjson` each result is a line, a
+/// conditional one with `"conditional": true`, and the last line has `complete`, `policy_revision` and `entities_revision`. An
+/// answer without it broke off.
 #[utoipa::path(
     post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "searchActions", request_body = ActionSearchBody<'_>,
     responses(

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use portcullis_engine::Json;
-use portcullis_engine::json::{self, Member};
+use portcullis_engine::{Json, json};
 use self_cell::self_cell;
 
 self_cell!(
@@ -50,8 +49,8 @@ fn heap_bytes(claim: &Json<'_>) -> usize {
         Json::String(text) => owned_bytes(text),
         Json::Array(items) => size_of_val(&**items) + items.iter().map(heap_bytes).sum::<usize>(),
         Json::Object(members) => {
-            let member = |(name, value): &Member<'_>| owned_bytes(name) + heap_bytes(value);
-            size_of_val(&**members) + members.iter().map(member).sum::<usize>()
+            let own = members.iter().map(|(name, value)| owned_bytes(name) + heap_bytes(value));
+            size_of_val(&**members) + own.sum::<usize>()
         }
     }
 }

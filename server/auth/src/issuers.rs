@@ -40,20 +40,20 @@ impl Issuers {
 
     /// Returns the providers that are registered in `store`. `client` fetches their key sets, and must be guarded.
     pub(crate) fn registered(client: Client, store: Store) -> Self {
-        let fetches = move |address: &Url| {
+        let fetches = Box::new(move |address: &Url| {
             // Several tenants may share a key set. So each host has the share of a tenant, under a name that no tenant can
             // have, which would take that share: their ids have no space.
             let host = address.host_str().unwrap_or_default();
             let client = client.for_tenant(&format!("host {host}"));
             // The issuer is needed for discovery alone.
             http_fetch(client, "", Some(address.clone()))
-        };
-        let key_sets = SharedKeySets::new(Box::new(fetches), Jitter::system());
-        let lookup = move |issuer: String| -> BoxFuture<'static, _> {
+        });
+        let key_sets = SharedKeySets::new(fetches, Jitter::system());
+        let lookup = Box::new(move |issuer: String| -> BoxFuture<'static, _> {
             let store = store.clone();
             Box::pin(async move { find(&store, &issuer).await })
-        };
-        Self::Registered(Box::new(Providers::new(Box::new(lookup), key_sets)))
+        });
+        Self::Registered(Box::new(Providers::new(lookup, key_sets)))
     }
 
     /// Returns the verifier of the tokens of `issuer`, and their tenant; `None` if the domain of a token is its tenant.

@@ -155,9 +155,11 @@ impl KeySource {
             self.refresh_on_demand().await;
         }
         self.refresh_while_used();
-        let none =
-            || AuthError::NoKeys("no key set of the issuer could be fetched so far".to_owned());
-        let mut good = present.or_else(|| self.good()).ok_or_else(none)?;
+        let good = present.or_else(|| self.good());
+        let mut good = good.ok_or_else(|| {
+            AuthError::NoKeys("no key set of the issuer could be fetched so far".to_owned())
+        })?;
+        // The issuer may have a new key since the last fetch.
         if kid.as_deref().is_some_and(|kid| !good.keys.knows(kid)) {
             self.refresh_on_demand().await;
             let Some(fresh) = self.good() else { return Ok(None) };

@@ -56,7 +56,7 @@ impl fmt::Debug for Providers {
 }
 
 impl Providers {
-    /// Returns providers of which none is in memory.
+    /// Returns providers, none of them in memory.
     pub(crate) fn new(lookup: ProviderLookup, key_sets: SharedKeySets) -> Self {
         let memory = ProviderMemory::default();
         Self { lookup, key_sets, memory, reads: TurnQueue::new(READS) }

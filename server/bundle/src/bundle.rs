@@ -173,6 +173,7 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let namespaces = resolvers::namespaces(&resolvers).with_types(declared.clone());
     let namespaces = namespaces.with_conditions(names);
     let mut policies = read_policies(files, &namespaces)?;
+    // From here on policies have the conditions themselves in place of their names.
     named_conditions::resolve(&mut policies.items, namespaces.conditions());
     let included = roles.iter().flatten().map(|role| (role.name.clone(), role.includes.clone()));
     let rulebook = Rulebook::new(&tenant, &resources.items, &rules.items, &policies.items)
@@ -186,10 +187,12 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let subjects: Vec<&str> = users.iter().map(|user| &*user.sub).collect();
     let names =
         CaseNames { users: &subjects, resolvers: Some(&resolvers), deciders: Some(&deciders) };
-    let read_cases = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        cases::read(json, at, problems, names, terms)
-    };
-    let cases = files.read_list(&CASES, read_cases, "`name`", |case| case.name.clone())?;
+    let cases = files.read_list(
+        &CASES,
+        |json, at, problems| cases::read(json, at, problems, names, terms),
+        "`name`",
+        |case| case.name.clone(),
+    )?;
     let webhooks = read_webhooks(files)?;
     let registered = RegisteredNames::new(resources.items.iter());
     let rule_warnings = registered.warnings_of_rules(&rules.items);
@@ -269,39 +272,54 @@ fn with_entities<S: FileSource>(
 }
 
 fn read_resources<S: FileSource>(files: &Files<S>) -> Result<Listed<Registration>, BundleError> {
-    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        list(Registration::read)(json, at, problems)
-    };
-    files.read_list(&RESOURCES, read, "`name`", |resource| resource.name.clone())
+    files.read_list(
+        &RESOURCES,
+        |json, at, problems| list(Registration::read)(json, at, problems),
+        "`name`",
+        |resource| resource.name.clone(),
+    )
 }
 
 fn read_rules<S: FileSource>(
     files: &Files<S>,
     tenant: &str,
-    (types, actions): (&Types, ActionTerms),
+    terms: (&Types, ActionTerms),
 ) -> Result<Listed<NewRule>, BundleError> {
-    let read_one = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+    files.read_list(
+        &RULES,
+        |json, at, problems| read_rule_list(json, at, problems, tenant, terms),
+        "tuple",
+        |rule| rule.tuple.to_string(),
+    )
+}
+
+fn read_rule_list(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    tenant: &str,
+    (types, actions): (&Types, ActionTerms),
+) -> Option<Vec<NewRule>> {
+    list(|json, at: &Place<'_>, problems: &mut Problems| {
         let rule = NewRule::field(tenant).read(json, at, problems)?;
         check_subject(&rule, types, at, problems);
         if let Some(expected) = actions.fault_of_rule(&rule.tuple) {
             problems.expected(&at.key("act"), expected);
         }
         Some(rule)
-    };
-    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        list(read_one)(json, at, problems)
-    };
-    files.read_list(&RULES, read, "tuple", |rule| rule.tuple.to_string())
+    })(json, at, problems)
 }
 
 fn read_policies<S: FileSource>(
     files: &Files<S>,
     namespaces: &Namespaces,
 ) -> Result<Listed<NewPolicy>, BundleError> {
-    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        policies::read(json, at, problems, namespaces)
-    };
-    files.read_list(&POLICIES, read, "`name`", |policy| policy.name.clone())
+    files.read_list(
+        &POLICIES,
+        |json, at, problems| policies::read(json, at, problems, namespaces),
+        "`name`",
+        |policy| policy.name.clone(),
+    )
 }
 
 fn read_webhooks<S: FileSource>(
@@ -350,19 +368,25 @@ fn secret_uses<S: FileSource>(
 fn read_resolvers<S: FileSource>(
     files: &Files<S>,
 ) -> Result<Option<Vec<SampleResolver>>, BundleError> {
-    // The tenant's own, or one that it shares with its neighbours.
-    let find = |module: &str| {
-        let own = format!("resolvers/{module}");
-        let is_own = files.source.text(&format!("{own}/{MANIFEST_FILE}")).is_ok();
-        if is_own { own } else { format!("../{own}") }
-    };
     files.read_optional(RESOLVERS.file(), |json, at, problems| {
-        let text = |name: &str| files.source.text(name);
         let resolvers = list(|json, at: &Place<'_>, problems: &mut Problems| {
-            SampleResolver::read(json, at, problems, find, text)
+            SampleResolver::read(
+                json,
+                at,
+                problems,
+                |module| resolver_folder(&files.source, module),
+                |name| files.source.text(name),
+            )
         })(json, at, problems)?;
         let namespaces = resolvers.iter().map(|resolver| &resolver.manifest.namespace);
         each_once(namespaces, "`namespace`", at, problems);
         Some(resolvers)
     })
+}
+
+/// Returns the folder of a resolver: the tenant's own, or one that it shares with its neighbours.
+fn resolver_folder(source: &impl FileSource, module: &str) -> String {
+    let own = format!("resolvers/{module}");
+    let is_own = source.text(&format!("{own}/{MANIFEST_FILE}")).is_ok();
+    if is_own { own } else { format!("../{own}") }
 }

@@ -30,23 +30,26 @@ pub(super) fn declared_type<'j>(json: &Json<'j>) -> Json<'j> {
 
 /// Returns a relation as its line, if that says all.
 fn relation<'j>(json: &Json<'j>) -> Json<'j> {
-    let line = |json: &Json<'j>| {
-        let line = json.as_str().and_then(|text| Line::parse(text).ok());
-        line.map_or_else(|| json.clone(), |line| Json::String(line.to_string().into()))
-    };
     let mut members = Form::RELATION.of(json);
     for (name, value) in &mut members {
         match &**name {
-            "from" => *value = line(value),
+            "from" => *value = canonical_line(value),
             "claim" => *value = claim(value),
             _ => {}
         }
     }
     match &mut members[..] {
-        [] => line(json),
+        // A text has no members.
+        [] => canonical_line(json),
         [(name, from)] if name == "from" => from.clone(),
         _ => Json::Object(members),
     }
+}
+
+/// Returns the line of a relation in its canonical form; a text that is not a line stays as it is.
+fn canonical_line<'j>(json: &Json<'j>) -> Json<'j> {
+    let line = json.as_str().and_then(|text| Line::parse(text).ok());
+    line.map_or_else(|| json.clone(), |line| Json::String(line.to_string().into()))
 }
 
 /// Returns a claim as its name, if that says all.

@@ -66,30 +66,27 @@ impl CaseOutcomes {
         may_go_on: impl Fn() -> bool,
     ) -> Self {
         let mut outcomes: Vec<(usize, Outcome)> = Vec::with_capacity(set.cases.len());
-        let stop = |work: usize| match work > max_work {
-            true => Some(SkipCause::TooMuchWork),
-            false => (!may_go_on()).then_some(SkipCause::TooMuchTime),
-        };
         let mut work = 0_usize;
         for (resource, cases) in by_resource(&set.cases) {
             let all = rulebook.policies().len() + rulebook.rules().len();
             work = work.saturating_add(all * COMPARED);
-            if let Some(cause) = stop(work) {
-                let skipped = |(index, _): &_| (*index, Outcome::Skipped(cause.clone()));
-                outcomes.extend(cases.iter().map(skipped));
+            if let Some(cause) = stop(work, max_work, &may_go_on) {
+                let skipped = cases.iter().map(|(index, _)| *index);
+                outcomes.extend(skipped.map(|index| (index, Outcome::Skipped(cause.clone()))));
                 continue;
             }
             let plan = rulebook.plan(resource);
             work = work.saturating_add(plan.weight());
             for (index, case) in cases {
                 work = work.saturating_add(plan.weight() / EXPLAINED_PART);
-                let outcome = match stop(work) {
+                let outcome = match stop(work, max_work, &may_go_on) {
                     Some(cause) => Outcome::Skipped(cause),
                     None => Outcome::new(rulebook, &plan, set, case),
                 };
                 outcomes.push((index, outcome));
             }
         }
+        // They were decided by resource, and are reported in the order of the set.
         outcomes.sort_by_key(|(index, _)| *index);
         let mut report = Self::default();
         for (case, (_, outcome)) in set.cases.iter().zip(outcomes) {
@@ -114,6 +111,15 @@ impl CaseOutcomes {
                 self.skipped.push(UnjudgedCase { case: name, expected, cause });
             }
         }
+    }
+}
+
+/// Returns why the cases after this much work are skipped, if they are. Work comes first, so that the clock is not asked in
+/// vain.
+fn stop(work: usize, max_work: usize, may_go_on: &impl Fn() -> bool) -> Option<SkipCause> {
+    match work > max_work {
+        true => Some(SkipCause::TooMuchWork),
+        false => (!may_go_on()).then_some(SkipCause::TooMuchTime),
     }
 }
 

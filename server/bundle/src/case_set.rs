@@ -40,8 +40,7 @@ impl CaseSet {
         cases: impl Iterator<Item = &'t str>,
         users: impl Iterator<Item = &'t str>,
     ) -> Result<Self, JsonError> {
-        let list = |texts: Vec<&str>| format!("[{}]", texts.join(","));
-        Self::from_stored(domain, &list(cases.collect()), &list(users.collect()))
+        Self::from_stored(domain, &array_text(cases), &array_text(users))
     }
 
     /// Reads the cases and users that a service stored, each the text of a JSON array.
@@ -85,6 +84,10 @@ impl CaseSet {
     }
 }
 
+fn array_text<'t>(items: impl Iterator<Item = &'t str>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(","))
+}
+
 /// Returns the canonical text of a JSON value: compact, the members of objects sorted by name.
 fn canonical(json: &Json<'_>) -> String {
     sorted(json).to_string()
@@ -94,10 +97,10 @@ fn sorted<'j>(json: &'j Json<'j>) -> Json<'j> {
     match json {
         Json::Array(items) => Json::Array(items.iter().map(sorted).collect()),
         Json::Object(members) => {
-            let member = |(name, value): &'j (Cow<'j, str>, Json<'j>)| {
-                (Cow::Borrowed(&**name), sorted(value))
-            };
-            let mut members: Vec<_> = members.iter().map(member).collect();
+            let mut members: Vec<_> = members
+                .iter()
+                .map(|(name, value)| (Cow::Borrowed(&**name), sorted(value)))
+                .collect();
             members.sort_by(|(one, _), (other, _)| one.cmp(other));
             Json::Object(members)
         }

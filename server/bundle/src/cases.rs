@@ -111,8 +111,8 @@ impl Case {
 
     /// Notes the attributes in the check of the case at `at` that `types` do not declare.
     pub fn check_attributes(&self, types: &Types, at: &Place<'_>, problems: &mut Problems) {
-        let resource = self.check.get("resource").and_then(Json::as_str);
-        if let (Some(resource), Some(attributes)) = (resource, self.check.get("attributes")) {
+        let attributes = self.check.get("attributes");
+        if let (Some(resource), Some(attributes)) = (self.asked("resource"), attributes) {
             let at = at.key("check");
             types.check_attributes(resource, attributes, &at.key("attributes"), problems);
         }
@@ -120,12 +120,16 @@ impl Case {
 
     /// Notes the action in the check of the case at `at` if `terms` do not allow it.
     pub fn check_action(&self, terms: ActionTerms, at: &Place<'_>, problems: &mut Problems) {
-        let text = |name| self.check.get(name).and_then(Json::as_str);
-        if let (Some(resource), Some(action)) = (text("resource"), text("action"))
+        if let (Some(resource), Some(action)) = (self.asked("resource"), self.asked("action"))
             && let Some(expected) = terms.fault(action, resource)
         {
             problems.expected(&at.key("check").key("action"), expected);
         }
+    }
+
+    /// Returns a text of the check.
+    fn asked(&self, name: &str) -> Option<&str> {
+        self.check.get(name).and_then(Json::as_str)
     }
 
     /// Reads a case that may use these names.
@@ -135,8 +139,7 @@ impl Case {
         problems: &mut Problems,
         names: CaseNames<'_>,
     ) -> Option<Self> {
-        let declare = |members: &mut Members<'_, '_>| Self::declare(members, names);
-        let case = input::read(json, at, problems, declare)?;
+        let case = input::read(json, at, problems, |members| Self::declare(members, names))?;
         Some(Self { json: json.clone().into_owned(), ..case })
     }
 
@@ -164,6 +167,7 @@ impl Case {
         let relations = members.optional("relations", tuples().about(about));
         let undetermined = members.optional("undetermined", undetermined());
         let expected = members.required("expect", expected);
+        // Only here, after every member has noted its faults.
         Some(Self {
             name: name?,
             caller,
@@ -181,37 +185,45 @@ impl Case {
 
 /// The `sub` of one of `users`.
 fn caller<'j>(users: &[&str]) -> impl Field<'j, Value = String> {
-    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
-        let sub = read_string(json, at, problems)?;
-        if !users.contains(&sub) {
-            problems.expected(at, format!("the `sub` of a user of {TENANT_FILE}, not `{sub}`"));
-        }
-        Some(sub.to_owned())
-    };
-    field(read, schema::string).about(
+    field(|json, at, problems| read_caller(json, at, problems, users), schema::string).about(
         "The `sub` of the user of tenant.yaml whose token the check comes with; when absent there is no token",
     )
 }
 
+fn read_caller(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    users: &[&str],
+) -> Option<String> {
+    let sub = read_string(json, at, problems)?;
+    if !users.contains(&sub) {
+        problems.expected(at, format!("the `sub` of a user of {TENANT_FILE}, not `{sub}`"));
+    }
+    Some(sub.to_owned())
+}
+
 /// The body of a check.
 fn check<'j>() -> impl Field<'j, Value = Json<'static>> {
-    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
-        CheckBody::read(json, at, problems).map(|_| json.clone().into_owned())
-    };
-    field(read, schema::named::<FileCheck>)
+    field(read_check, schema::named::<FileCheck>)
+}
+
+fn read_check(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Json<'static>> {
+    CheckBody::read(json, at, problems).map(|_| json.clone().into_owned())
 }
 
 /// The word that allows a decision to rest on an undetermined condition.
 fn undetermined<'j>() -> impl Field<'j, Value = ()> {
-    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        if json.as_str() != Some(ALLOWED) {
-            problems.expected(at, format!("`{ALLOWED}`"));
-        }
-        Some(())
-    };
-    field(read, || schema::choice([ALLOWED])).about(
+    field(read_undetermined, || schema::choice([ALLOWED])).about(
         "With `allowed` the decision may rest on a condition that is undetermined; without, such a case fails",
     )
+}
+
+fn read_undetermined(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<()> {
+    if json.as_str() != Some(ALLOWED) {
+        problems.expected(at, format!("`{ALLOWED}`"));
+    }
+    Some(())
 }
 
 impl Expected {
@@ -243,16 +255,22 @@ impl fmt::Display for Expected {
 
 /// The name of one of `deciders`, or without them any name.
 fn decider<'j>(deciders: Option<&HashSet<String>>) -> impl Field<'j, Value = String> {
-    let read = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
-        let rule = read_string(json, at, problems)?;
-        if deciders.is_some_and(|known| !known.contains(rule)) {
-            problems.expected(at, format!("{DECIDER}, not `{rule}`"));
-        }
-        Some(rule.to_owned())
-    };
-    field(read, schema::string).about(
+    field(move |json, at, problems| read_decider(json, at, problems, deciders), schema::string).about(
         "What decides: the name of a policy, a rule written `sub, dom, obj, act`, or `default-deny`; any when absent",
     )
+}
+
+fn read_decider(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    deciders: Option<&HashSet<String>>,
+) -> Option<String> {
+    let rule = read_string(json, at, problems)?;
+    if deciders.is_some_and(|known| !known.contains(rule)) {
+        problems.expected(at, format!("{DECIDER}, not `{rule}`"));
+    }
+    Some(rule.to_owned())
 }
 
 const DECIDER: &str =

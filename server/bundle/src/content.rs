@@ -33,8 +33,8 @@ pub struct ModuleContent {
 impl Bundle {
     /// Returns the references to variables that `values` lacks.
     pub fn missing_secrets(&self, values: &SecretValues) -> Vec<&SecretUse> {
-        let is_missing = |used: &&SecretUse| !values.contains_key(used.reference.variable());
-        self.secrets.iter().filter(is_missing).collect()
+        let secrets = self.secrets.iter();
+        secrets.filter(|used| !values.contains_key(used.reference.variable())).collect()
     }
 
     /// Returns the content of the tenant: each kind that the folder has. `modules` are the modules of its resolvers, in
@@ -67,6 +67,7 @@ impl Bundle {
         }
         let named: HashSet<&str> =
             self.cases.iter().filter_map(|case| case.caller.as_deref()).collect();
+        // The other users have tokens in `portcullis dev` alone.
         let users = self.users.iter().filter(|one| named.contains(&*one.sub));
         kinds.push(("cases", array(&self.cases, |case| case.json.clone())));
         kinds.push(("users", Json::Array(users.map(user).collect())));

@@ -73,17 +73,23 @@ impl DatetimeValues {
     /// Returns whether an attribute of a policy on these resources has texts, and all of them are date-times.
     pub fn has(&self, resource: &ResourcePattern, path: &AttributePath) -> bool {
         let Some((namespace, name)) = path.sent() else { return false };
-        let of = |kind: &str| self.0.get(kind).and_then(|names| names.get(name)).copied();
         match (namespace, resource.object()) {
-            (RESOURCE, Some(object)) => of(object).unwrap_or_default(),
+            (RESOURCE, Some(object)) => self.are_datetimes(object, name).unwrap_or_default(),
             (RESOURCE, None) => {
                 let others =
                     self.0.keys().filter(|kind| ![USER, CONTEXT, ACTION].contains(&&***kind));
-                let mut others = others.filter_map(|kind| of(kind)).peekable();
+                // A policy on every resource reads the properties of every type of resource.
+                let mut others =
+                    others.filter_map(|kind| self.are_datetimes(kind, name)).peekable();
                 others.peek().is_some() && others.all(|all| all)
             }
-            _ => of(namespace).unwrap_or_default(),
+            _ => self.are_datetimes(namespace, name).unwrap_or_default(),
         }
+    }
+
+    /// Returns whether all texts of a property are date-times; `None` if it has none.
+    fn are_datetimes(&self, kind: &str, name: &str) -> Option<bool> {
+        self.0.get(kind).and_then(|names| names.get(name)).copied()
     }
 
     /// Returns the warnings about a condition of a policy on these resources that orders date-times as texts.

@@ -54,13 +54,13 @@ impl Bundle {
     /// # Errors
     /// Only what a test of this module would have found before the binary was built.
     pub fn embedded() -> Result<Vec<Self>, BundleError> {
-        let bundle = |(name, folder): &(&str, Dir<'static>)| {
+        let bundles = EMBEDDED.iter().map(|(name, folder)| {
             read_files(&Files {
                 folder: format!("policies/{name}"),
                 source: EmbeddedFolder(folder.clone()),
             })
-        };
-        EMBEDDED.iter().map(bundle).collect()
+        });
+        bundles.collect()
     }
 }
 
@@ -81,6 +81,7 @@ impl FileSource for EmbeddedFolder {
         let files = self.0.get_dir(folder).map(Dir::files).into_iter().flatten();
         let names = files.filter_map(|file| file.path().file_name()?.to_str());
         let mut names: Vec<_> = names.map(str::to_owned).collect();
+        // In the order in which a folder on disk is read.
         names.sort_unstable();
         Ok(names)
     }

@@ -24,15 +24,15 @@ pub(super) fn read(
         types.check_properties(&one.kind, &one.properties, &at.key("properties"), problems);
     }
     let mut builder = EntityTable::builder();
+    // The list was read whole, so that each item has its entity.
     let items = json.as_array().unwrap_or_default().iter().zip(&entities);
     let pushed = items.map(|(item, one)| {
-        let member = |name: &str| item.get(name);
         builder.push(&EntityInput {
             entity_type: &one.kind,
             id: &one.id,
-            roles: member("roles").and_then(Json::as_array).unwrap_or_default(),
-            domain_roles: member("domain_roles").and_then(Json::as_object).unwrap_or_default(),
-            properties: member("properties").and_then(Json::as_object).unwrap_or_default(),
+            roles: item.get("roles").and_then(Json::as_array).unwrap_or_default(),
+            domain_roles: item.get("domain_roles").and_then(Json::as_object).unwrap_or_default(),
+            properties: item.get("properties").and_then(Json::as_object).unwrap_or_default(),
         })
     });
     let pushed = pushed.collect::<Result<(), _>>();

@@ -2,13 +2,13 @@
 
 use std::io;
 
-use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::invalid::{Invalid, Place, Problems};
 use portcullis_engine::json::{self, Json};
 
 use crate::error::BundleError;
 use crate::item_files::{ItemKind, SourceFile};
 use crate::kinds::FolderKind;
-use crate::list_files::{ListPart, Listed};
+use crate::list_files::Listed;
 use crate::positions;
 use crate::registry::ItemWarning;
 use crate::sources::FileSource;
@@ -79,6 +79,7 @@ impl<S: FileSource> Files<S> {
     ) -> Vec<String> {
         let mut lines = Vec::new();
         for part in listed.parts() {
+            // Warnings count the items of the whole list, places the items of one file.
             let (own, later) = warnings.into_iter().partition(|one| one.index < part.end);
             let own: Vec<_> = Vec::into_iter(own)
                 .map(|one: ItemWarning| ItemWarning { index: one.index - part.start, ..one })
@@ -108,6 +109,7 @@ impl<S: FileSource> Files<S> {
         let mut texts = Vec::with_capacity(names.len() + 1);
         match self.source.text(list.file()) {
             Ok(text) => texts.push((list.file().to_owned(), text)),
+            // The folder alone makes a list; without either the list is missing.
             Err(error) if error.kind() == io::ErrorKind::NotFound && !names.is_empty() => {}
             Err(error) => return Err(self.unreadable(list.file(), error)),
         }
@@ -125,18 +127,16 @@ impl<S: FileSource> Files<S> {
         read: impl for<'j> FnOnce(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<V>,
     ) -> Result<V, BundleError> {
         let json = yaml::parse(text).map_err(|fault| syntax(self.path(name), fault))?;
-        let invalid =
-            |invalid| BundleError::Invalid(positions::describe(&self.path(name), text, &invalid));
-        json::check(&json).map_err(invalid)?;
+        json::check(&json).map_err(|invalid| self.invalid(name, text, &invalid))?;
         let mut problems = Problems::default();
         let value = read(&json, &Place::root(), &mut problems);
-        problems.finish(value).map_err(invalid)
+        problems.finish(value).map_err(|invalid| self.invalid(name, text, &invalid))
     }
 
     /// Returns the files of a list, for the places of findings. A file that is gone since it was read has no places.
     pub(super) fn item_files<V>(&self, kind: ItemKind, listed: &Listed<V>) -> Vec<SourceFile> {
-        let file = |part: &ListPart| self.item_file(kind, &part.file, part.end - part.start);
-        listed.parts().iter().map(file).collect()
+        let parts = listed.parts().iter();
+        parts.map(|part| self.item_file(kind, &part.file, part.end - part.start)).collect()
     }
 
     /// Returns a file with `items` items of a kind.
@@ -147,6 +147,10 @@ impl<S: FileSource> Files<S> {
 
     fn path(&self, name: &str) -> String {
         format!("{}/{name}", self.folder)
+    }
+
+    fn invalid(&self, name: &str, text: &str, invalid: &Invalid) -> BundleError {
+        BundleError::Invalid(positions::describe(&self.path(name), text, invalid))
     }
 
     fn unreadable(&self, name: &str, error: io::Error) -> BundleError {

@@ -31,14 +31,12 @@ pub(super) fn list_file(
     items: &[Json<'_>],
     layout: ItemLayout,
 ) -> Result<FolderFile, ExportError> {
-    let is_same = |json: &Json<'_>| json.as_array() == Some(items);
-    checked(name, list_text(items, layout), is_same)
+    checked(name, list_text(items, layout), |json| json.as_array() == Some(items))
 }
 
 /// Returns a file that is an object.
 pub(super) fn object_file(name: &str, members: &[Member<'_>]) -> Result<FolderFile, ExportError> {
-    let is_same = |json: &Json<'_>| json.as_object() == Some(members);
-    checked(name, object_text(members), is_same)
+    checked(name, object_text(members), |json| json.as_object() == Some(members))
 }
 
 /// Returns the file if its text reads as what it was written from.

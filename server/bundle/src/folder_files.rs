@@ -56,13 +56,14 @@ fn settings_file(content: &ExportedContent<'_>) -> Result<Option<FolderFile>, Ex
 
 /// Compares items by their first members, which name them.
 fn by_members(a: &Json<'_>, b: &Json<'_>) -> Ordering {
-    let texts = |json: &Json<'_>| {
-        let members = json.as_object().unwrap_or_default();
-        let texts = members.iter().map(|(_, value)| match value {
-            Json::String(text) => text.to_string(),
-            value => value.to_string(),
-        });
-        texts.collect::<Vec<_>>()
-    };
-    texts(a).cmp(&texts(b))
+    member_texts(a).cmp(&member_texts(b))
+}
+
+fn member_texts(json: &Json<'_>) -> Vec<String> {
+    let members = json.as_object().unwrap_or_default();
+    let texts = members.iter().map(|(_, value)| match value {
+        Json::String(text) => text.to_string(),
+        value => value.to_string(),
+    });
+    texts.collect()
 }

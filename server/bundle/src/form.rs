@@ -81,8 +81,8 @@ impl Form {
         ("decision_log", "{}"),
     ]);
 
-    /// Returns the members that `find` finds, in order, without those of which `is` says that they are the value that says
-    /// what their absence says.
+    /// Returns the members that `find` finds, in order, without those that mean the same as their absence. `is` compares a
+    /// value with a JSON text.
     pub fn members<T>(
         self,
         find: impl Fn(&str) -> Option<T>,

@@ -31,7 +31,6 @@ pub(super) fn given<'j>(
 
 /// The schema of answers by namespace and attribute.
 fn answers() -> ObjectBuilder {
-    let by_name = |value: AnySchema| schema::typed(Type::Object).additional_properties(Some(value));
     let types = [Type::String, Type::Number, Type::Boolean, Type::Null];
     let scalar = schema::string().schema_type(SchemaType::from_iter(types));
     let lists = [schema::list(schema::string()), schema::list(schema::typed(Type::Number))];
@@ -39,6 +38,10 @@ fn answers() -> ObjectBuilder {
     let lists = lists.into_iter().map(|list| list.into());
     let value = lists.fold(AnyOfBuilder::new().item(scalar), AnyOfBuilder::item::<AnySchema>);
     by_name(by_name(value.into()).into())
+}
+
+fn by_name(value: AnySchema) -> ObjectBuilder {
+    schema::typed(Type::Object).additional_properties(Some(value))
 }
 
 fn read(
@@ -50,8 +53,9 @@ fn read(
     let mut given = GivenAnswers::default();
     for (namespace, attributes) in members(json, at, problems)? {
         let at = at.key(namespace);
-        let named = |one: &&SampleResolver| one.manifest.namespace == *namespace;
-        let resolver = resolvers.map(|known| known.iter().find(named));
+        let resolver =
+            resolvers.map(|known| known.iter().find(|one| one.manifest.namespace == *namespace));
+        // Without known resolvers every namespace is one.
         if resolver == Some(None) {
             problems.expected(&at, "the namespace of a resolver of the tenant");
             continue;
@@ -107,16 +111,15 @@ fn answer(
 }
 
 fn fits(kind: AttributeKind, value: &Json<'_>) -> bool {
-    let all = |is_one: fn(&Json<'_>) -> bool| {
-        value.as_array().is_some_and(|items| items.iter().all(is_one))
-    };
-    let is_text = |value: &Json<'_>| matches!(value, Json::String(_));
-    let is_number = |value: &Json<'_>| matches!(value, Json::Number(_));
     match kind {
-        AttributeKind::Text => is_text(value),
-        AttributeKind::Number => is_number(value),
+        AttributeKind::Text => matches!(value, Json::String(_)),
+        AttributeKind::Number => matches!(value, Json::Number(_)),
         AttributeKind::Boolean => matches!(value, Json::Bool(_)),
-        AttributeKind::Texts => all(is_text),
-        AttributeKind::Numbers => all(is_number),
+        AttributeKind::Texts => each_fits(AttributeKind::Text, value),
+        AttributeKind::Numbers => each_fits(AttributeKind::Number, value),
     }
+}
+
+fn each_fits(kind: AttributeKind, list: &Json<'_>) -> bool {
+    list.as_array().is_some_and(|items| items.iter().all(|item| fits(kind, item)))
 }

@@ -1,5 +1,7 @@
 //! The named conditions of a tenant: `conditions.yaml`, and the `conditions` of a bundle.
 
+use std::borrow::Cow;
+
 use portcullis_engine::Json;
 use portcullis_engine::condition::NamedConditions;
 use portcullis_engine::fields::list;
@@ -46,8 +48,8 @@ pub(super) fn named(conditions: &[NewCondition]) -> NamedConditions {
 /// Puts what the names in the conditions of policies stand for into them. A name with a fault was noted where it stands.
 pub(super) fn resolve(policies: &mut [NewPolicy], names: &NamedConditions) {
     for policy in policies {
-        if let Ok(resolved) = names.resolve(policy.rule_data.condition.clone()) {
-            policy.rule_data.condition = resolved;
+        if let Cow::Owned(resolved) = policy.rule_data.resolved(names) {
+            policy.rule_data = resolved;
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use portcullis_engine::ResourcePattern;
-use portcullis_engine::resource::split_resource;
+use portcullis_engine::resource::{encoded_verb, split_resource};
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::resource::Registration;
 use portcullis_model::rule::NewRule;
@@ -29,12 +29,9 @@ pub struct RegisteredNames<'b> {
 impl<'b> RegisteredNames<'b> {
     /// Returns the names of `registrations`.
     pub fn new(registrations: impl Iterator<Item = &'b Registration> + Clone) -> Self {
-        let split = || registrations.clone().filter_map(|one| split_resource(&one.name));
-        Self {
-            resources: registrations.clone().map(|one| &*one.name).collect(),
-            names: split().map(|(name, _)| name).collect(),
-            verbs: split().map(|(_, verb)| verb).collect(),
-        }
+        let resources = registrations.clone().map(|one| &*one.name).collect();
+        let (names, verbs) = registrations.filter_map(|one| split_resource(&one.name)).unzip();
+        Self { resources, names, verbs }
     }
 
     /// Returns the warnings about rules. Without registered resources there are none.
@@ -46,7 +43,7 @@ impl<'b> RegisteredNames<'b> {
                 warnings.push(ItemWarning { index, warning });
             }
             if tuple.act != "*" && !self.has_verb(&tuple.act) {
-                let warning = Warning::unregistered_verb("/act", &tuple.act);
+                let warning = Warning::unregistered_verb(&tuple.act);
                 warnings.push(ItemWarning { index, warning });
             }
         }
@@ -83,7 +80,9 @@ impl<'b> RegisteredNames<'b> {
         }
     }
 
-    fn has_verb(&self, verb: &str) -> bool {
-        self.resources.is_empty() || self.verbs.contains(verb)
+    fn has_verb(&self, action: &str) -> bool {
+        self.resources.is_empty()
+            || self.verbs.contains(action)
+            || self.verbs.contains(&*encoded_verb(action))
     }
 }

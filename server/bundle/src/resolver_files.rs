@@ -19,15 +19,9 @@ pub(super) fn resolver_files(
     if resolvers.is_empty() {
         return Ok(Vec::new());
     }
-    let unexpected = || ExportError::Unexpected {
-        kind: RESOLVERS.name().to_owned(),
-        expected: "resolvers with a `namespace`",
-    };
-    let namespace =
-        |json: &Json<'_>| json.get("namespace").and_then(Json::as_str).map(str::to_owned);
     let mut sorted = Vec::with_capacity(resolvers.len());
     for json in resolvers {
-        sorted.push((namespace(json).ok_or_else(unexpected)?, json));
+        sorted.push((namespace_of(json)?, json));
     }
     sorted.sort_by(|(a, _), (b, _)| a.cmp(b));
     let (mut files, mut items) = (Vec::new(), Vec::new());
@@ -40,6 +34,7 @@ pub(super) fn resolver_files(
         files.push(json_file(format!("{folder}/{MANIFEST_FILE}"), &manifest));
         files.push(json_file(format!("{folder}/{DESCRIPTOR_FILE}"), descriptor));
         let mut item = vec![("module".into(), Json::String(namespace.into()))];
+        // A resolver is enabled unless its item says otherwise.
         if json.get("enabled") == Some(&Json::Bool(false)) {
             item.push(("enabled".into(), Json::Bool(false)));
         }
@@ -47,6 +42,14 @@ pub(super) fn resolver_files(
     }
     files.push(list_file(RESOLVERS.file(), &items, ItemLayout::Block)?);
     Ok(files)
+}
+
+fn namespace_of(resolver: &Json<'_>) -> Result<String, ExportError> {
+    let namespace = resolver.get("namespace").and_then(Json::as_str).map(str::to_owned);
+    namespace.ok_or_else(|| ExportError::Unexpected {
+        kind: RESOLVERS.name().to_owned(),
+        expected: "resolvers with a `namespace`",
+    })
 }
 
 fn manifest<'j>(json: &Json<'j>) -> Vec<Member<'j>> {

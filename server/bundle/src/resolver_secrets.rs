@@ -9,10 +9,10 @@ use portcullis_model::folder_webhook::SecretReference;
 /// Returns the secrets of a manifest that refer to variables.
 pub(super) fn references(manifest: &Json<'_>) -> BTreeMap<String, SecretReference> {
     let secrets = manifest.get("secrets").and_then(Json::as_object).unwrap_or_default();
-    let reference = |(name, value): &Member<'_>| {
+    let references = secrets.iter().filter_map(|(name, value)| {
         Some((name.to_string(), SecretReference::parse(value.as_str()?)?))
-    };
-    secrets.iter().filter_map(reference).collect()
+    });
+    references.collect()
 }
 
 /// Puts an empty text in the place of each secret that is `null`, and returns the names of these secrets.

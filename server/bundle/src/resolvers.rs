@@ -73,22 +73,10 @@ impl SampleResolver {
         let OwnMembers { module, responses, enabled } =
             input::read_partly(json, at, problems, OwnMembers::declare)?;
         let folder = find(&module);
-        let file = |name: &str, problems: &mut Problems| {
-            let read = text(&format!("{folder}/{name}"));
-            let note = |error: io::Error| {
-                let what = match error.kind() {
-                    io::ErrorKind::NotFound => format!(
-                        "a resolver, but neither `resolvers/{module}/{name}` nor \
-                         `../resolvers/{module}/{name}` exists"
-                    ),
-                    _ => format!("a resolver whose `{name}` can be read, but {error}"),
-                };
-                problems.expected(&at.key("module"), what);
-            };
-            read.map_err(note).ok()
-        };
-        let manifest = file(MANIFEST_FILE, problems)?;
-        let descriptor = file(DESCRIPTOR_FILE, problems)?;
+        let manifest = text(&format!("{folder}/{MANIFEST_FILE}"));
+        let manifest = noted(manifest, &module, MANIFEST_FILE, at, problems)?;
+        let descriptor = text(&format!("{folder}/{DESCRIPTOR_FILE}"));
+        let descriptor = noted(descriptor, &module, DESCRIPTOR_FILE, at, problems)?;
         let (Ok(manifest), Ok(descriptor)) =
             (json::parse(manifest.as_bytes()), serde_json::from_str::<ModuleRecord>(&descriptor))
         else {
@@ -99,6 +87,7 @@ impl SampleResolver {
             return None;
         };
         let mut merged = merged(manifest.as_object()?, json.as_object()?);
+        // Before the manifest is read, whose secrets are texts.
         let kept_secrets = keep_secrets(&mut merged);
         let merged = Json::Object(merged);
         // Whether the endpoints may be called is for whoever calls them.
@@ -160,12 +149,34 @@ fn module<'j>() -> impl Field<'j, Value = String> {
 
 fn read_module(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<String> {
     let module = string(json, at, problems)?;
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if module.is_empty() || !module.chars().all(is_name) {
+    // Neither a `/` nor a `..`: the name is a part of a path.
+    if module.is_empty()
+        || !module.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+    {
         problems.expected(at, "the name of a folder of `resolvers`");
         return None;
     }
     Some(module.to_owned())
+}
+
+/// Returns the text of the file `name` of a module. Notes that it cannot be read.
+fn noted(
+    text: io::Result<String>,
+    module: &str,
+    name: &str,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<String> {
+    let what = match text {
+        Ok(text) => return Some(text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => format!(
+            "a resolver, but neither `resolvers/{module}/{name}` nor \
+             `../resolvers/{module}/{name}` exists"
+        ),
+        Err(error) => format!("a resolver whose `{name}` can be read, but {error}"),
+    };
+    problems.expected(&at.key("module"), what);
+    None
 }
 
 /// Notes every endpoint of `responses` that the manifest does not have.
@@ -187,17 +198,23 @@ fn check_endpoints(
 pub(super) fn responses<'j>(
     resolvers: Option<&[SampleResolver]>,
 ) -> impl Field<'j, Value = ResponsesByNamespace> {
-    let by_namespace = || by_name(CannedResponses::field());
-    let read = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
-        let all = by_namespace().read(json, at, problems)?;
-        if let Some(resolvers) = resolvers {
-            check_namespaces(&all, at, problems, resolvers);
-        }
-        Some(all)
-    };
-    field(read, move || by_namespace().schema()).about(
+    field(
+        move |json, at, problems| {
+            let all = by_namespace().read(json, at, problems)?;
+            if let Some(resolvers) = resolvers {
+                check_namespaces(&all, at, problems, resolvers);
+            }
+            Some(all)
+        },
+        || by_namespace().schema(),
+    )
+    .about(
         "Responses to the requests of resolvers by namespace and endpoint, before the responses of resolvers.yaml",
     )
+}
+
+fn by_namespace<'j>() -> impl Field<'j, Value = ResponsesByNamespace> {
+    by_name(CannedResponses::field())
 }
 
 /// Notes every namespace of `responses` that no resolver of the tenant has.
@@ -218,8 +235,7 @@ fn check_namespaces(
 
 /// The members of a manifest, overridden and completed by the members of an item of `resolvers.yaml`.
 fn merged<'j>(manifest: &[Member<'j>], item: &[Member<'j>]) -> Vec<Member<'j>> {
-    let is_of_manifest = |(name, _): &&Member<'_>| !OWN_MEMBERS.contains(&&**name);
-    let own = item.iter().filter(is_of_manifest);
+    let own = item.iter().filter(|(name, _)| !OWN_MEMBERS.contains(&&**name));
     let rest = manifest.iter().filter(|(name, _)| item.iter().all(|(other, _)| other != name));
     rest.chain(own).cloned().collect()
 }

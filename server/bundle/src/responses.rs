@@ -85,10 +85,13 @@ fn read_status(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Opti
 }
 
 fn body<'j>() -> impl Field<'j, Value = Vec<u8>> {
-    let text = |json: &Json<'_>| json.as_str().map_or_else(|| json.to_string(), str::to_owned);
     field(
-        move |json: &Json<'_>, _, _| Some(text(json).into_bytes()),
+        |json, _, _| Some(body_text(json).into_bytes()),
         || ObjectBuilder::new().schema_type(SchemaType::AnyValue),
     )
     .about("The body: a string is its text, any other value its JSON; empty when absent")
+}
+
+fn body_text(json: &Json<'_>) -> String {
+    json.as_str().map_or_else(|| json.to_string(), str::to_owned)
 }

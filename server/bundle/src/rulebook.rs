@@ -49,20 +49,20 @@ impl Rulebook {
         policies: &[NewPolicy],
     ) -> Self {
         let mut ids = (1..).map(Uuid::from_u128);
-        let mut id = || ids.next().unwrap_or_default();
         let enabled = policies.iter().filter(|policy| policy.enabled);
-        let policies = enabled.map(|policy| Policy {
-            id: id(),
+        let policies = enabled.zip(&mut ids).map(|(policy, id)| Policy {
+            id,
             name: policy.name.clone(),
             resource: policy.resource.clone(),
             effect: policy.effect,
             priority: policy.priority,
             condition: Ok(policy.rule_data.condition.clone()),
         });
+        // Collected here, so that the rules have the ids after them.
         let policies = policies.collect();
-        let with_id = |rule: NewRule| Rule { id: id(), tuple: rule.tuple, effect: rule.effect };
-        let rules = rules_in_force(tenant, resources, rules).into_iter().map(with_id).collect();
-        Self::from_stored(rules, policies)
+        let rules = rules_in_force(tenant, resources, rules).into_iter().zip(ids);
+        let rules = rules.map(|(rule, id)| Rule { id, tuple: rule.tuple, effect: rule.effect });
+        Self::from_stored(rules.collect(), policies)
     }
 
     /// Makes a rulebook of the rules and enabled policies that a service has stored.
@@ -268,8 +268,9 @@ impl Rulebook {
     pub fn plan(&self, resource: &str) -> Plan {
         let matching = self.policies.iter().filter(|policy| policy.resource.matches(resource));
         let (policies, facts) = (matching.cloned(), Arc::clone(&self.facts));
-        let resolver = |namespace: &str| self.resolvers.get(namespace).copied();
-        Plan::compile_with(resource, 1, &self.rules, policies, facts, resolver)
+        Plan::compile_with(resource, 1, &self.rules, policies, facts, |namespace| {
+            self.resolvers.get(namespace).copied()
+        })
     }
 
     /// Each policy and rule as cases name it, in the order of the ids.
@@ -283,9 +284,10 @@ impl Rulebook {
     pub fn name(&self, id: Option<Uuid>) -> String {
         let Some(id) = id else { return DEFAULT_DENY.to_owned() };
         let policy = self.policies.iter().find(|policy| policy.id == id);
-        let rule = || self.rules.iter().find(|rule| rule.id == id);
-        let name = policy.map(|policy| policy.name.clone());
-        let name = name.or_else(|| rule().map(|rule| rule.tuple.to_string()));
+        let name = policy.map(|policy| policy.name.clone()).or_else(|| {
+            let rule = self.rules.iter().find(|rule| rule.id == id)?;
+            Some(rule.tuple.to_string())
+        });
         name.unwrap_or_else(|| DEFAULT_DENY.to_owned())
     }
 }

@@ -35,12 +35,16 @@ pub(super) fn with_lists(
     own: Vec<String>,
     known: &[&'static str],
 ) -> Vec<StrayFile> {
-    let stray = |name: String| StrayFile { meant: meant(&name, known), name };
-    let mut strays: Vec<StrayFile> = own.into_iter().map(stray).collect();
+    let mut strays: Vec<StrayFile> =
+        own.into_iter().map(|name| StrayFile { meant: meant(&name, known), name }).collect();
     for list in list_folders() {
-        let names = strays_in_list(&folder.join(list)).into_iter().map(stray);
-        strays
-            .extend(names.map(|file| StrayFile { name: format!("{list}/{}", file.name), ..file }));
+        let names = strays_in_list(&folder.join(list)).into_iter();
+        strays.extend(
+            names.map(|name| StrayFile {
+                meant: meant(&name, known),
+                name: format!("{list}/{name}"),
+            }),
+        );
     }
     strays
 }
@@ -49,14 +53,15 @@ pub(super) fn with_lists(
 pub(super) fn strays_in(folder: &Path, known: &[&str]) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let is_stray = |name: &String| {
-        let is_yaml = ENDINGS.iter().any(|ending| name.ends_with(ending));
-        is_yaml && !name.starts_with('.') && !known.contains(&&**name)
-    };
-    let mut strays: Vec<String> = names.filter(is_stray).collect();
+    let mut strays: Vec<String> = names.filter(|name| is_stray(name, known)).collect();
     strays.sort_unstable();
     strays.truncate(MAX_STRAYS);
     strays
+}
+
+fn is_stray(name: &str, known: &[&str]) -> bool {
+    let is_yaml = ENDINGS.iter().any(|ending| name.ends_with(ending));
+    is_yaml && !name.starts_with('.') && !known.contains(&name)
 }
 
 /// Returns the names of the YAML files in the folder of a list that are not read, and of the folders in it, sorted.
@@ -64,6 +69,7 @@ fn strays_in_list(folder: &Path) -> Vec<String> {
     let mut strays = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(name) = entry.file_name().into_string() else { continue };
+        // Files that end in `.yaml` are read there; folders in it are not.
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if !name.starts_with('.') && (is_folder || name.ends_with(".yml")) {
             strays.push(name);

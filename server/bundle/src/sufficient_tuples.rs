@@ -24,11 +24,13 @@ impl Rulebook {
         let mut tuples = known;
         for name in names.iter().filter(|name| holds(wanted, name)) {
             if !holds(&self.relation_answers(sent, &tuples, &names).ok()?, name) {
-                let adds = |one: &NewTuple| self.adds(sent, wanted, (&tuples, one), (name, &names));
-                let added = self.possible_tuples(sent, name).into_iter().find(adds)?;
+                let mut possible = self.possible_tuples(sent, name).into_iter();
+                let added =
+                    possible.find(|one| self.adds(sent, wanted, (&tuples, one), (name, &names)))?;
                 tuples.push(added);
             }
         }
+        // The known tuples alone may give a relation that is not wanted.
         let answers = self.relation_answers(sent, &tuples, &names).ok()?;
         (answers == *wanted).then_some(tuples)
     }
@@ -42,10 +44,10 @@ impl Rulebook {
         (name, names): (&str, &[Box<str>]),
     ) -> bool {
         let with: Vec<NewTuple> = tuples.iter().chain([one]).cloned().collect();
-        // The types allow not every tuple.
+        // The types may not allow the tuple.
         let Ok(answers) = self.relation_answers(sent, &with, names) else { return false };
-        let is_unwanted = |other: &str| holds(&answers, other) && !holds(wanted, other);
-        holds(&answers, name) && !names.iter().any(|other| is_unwanted(other))
+        holds(&answers, name)
+            && !names.iter().any(|other| holds(&answers, other) && !holds(wanted, other))
     }
 
     /// Returns a tuple of the subject for each relation to the object of the relation `name`, that relation first.
@@ -66,14 +68,14 @@ impl Rulebook {
         let subject = ObjectName::new(kind, id.unwrap_or(sent.subject));
         let others: BTreeSet<&str> = self.relations_of(&object.kind).collect();
         let relations = [relation].into_iter().chain(others);
-        let tuple = |relation: &str| NewTuple {
+        let tuples = relations.map(|relation| NewTuple {
             object: object.clone(),
             relation: relation.to_owned(),
             subject: subject.clone(),
             subject_relation: None,
             expires_at: None,
-        };
-        relations.map(tuple).collect()
+        });
+        tuples.collect()
     }
 }
 

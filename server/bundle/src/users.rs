@@ -56,33 +56,37 @@ fn declare(members: &mut Members<'_, '_>) -> Option<Tenant> {
     let tenant = members.required("tenant", tenant_id());
     let description = string().about("A sentence for people: what the tenant is");
     let description = members.optional("description", description);
+    // The faults of users are noted even if the tenant has no id.
     let users = members.required("users", users(tenant.as_deref().unwrap_or_default()));
     Some((tenant?, description, users?))
 }
 
 /// The id of a tenant. It is also the tenant's domain, and so no `*`.
 fn tenant_id<'j>() -> impl Field<'j, Value = String> {
-    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
-        let tenant = rule_field(MAX_DOMAIN)(json, at, problems)?;
-        if tenant == WILDCARD {
-            problems.expected(at, "a tenant's id, not `*`");
-        }
-        Some(tenant.to_owned())
-    };
-    field(read, || schema::text(MAX_DOMAIN).pattern(Some(TENANT_ID)))
+    field(read_tenant_id, || schema::text(MAX_DOMAIN).pattern(Some(TENANT_ID)))
         .about("The id of the tenant, and the domain of its rules and tokens")
+}
+
+fn read_tenant_id(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<String> {
+    let tenant = rule_field(MAX_DOMAIN)(json, at, problems)?;
+    if tenant == WILDCARD {
+        problems.expected(at, "a tenant's id, not `*`");
+    }
+    Some(tenant.to_owned())
 }
 
 /// Users whose `sub`s differ.
 fn users<'j>(tenant: &str) -> impl Field<'j, Value = Vec<SampleUser>> {
     let all = list(object(|members| SampleUser::declare(members, tenant)));
-    let read = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
-        let users = all.read(json, at, problems)?;
-        each_once(users.iter().map(|user| &user.sub), "`sub`", at, problems);
-        Some(users)
-    };
-    field(read, || schema::list(schema::named::<SampleUser>()))
-        .about("The people who have a token of the tenant in `portcullis dev` and in cases")
+    field(
+        move |json, at, problems| {
+            let users = all.read(json, at, problems)?;
+            each_once(users.iter().map(|user| &user.sub), "`sub`", at, problems);
+            Some(users)
+        },
+        || schema::list(schema::named::<SampleUser>()),
+    )
+    .about("The people who have a token of the tenant in `portcullis dev` and in cases")
 }
 
 /// Reads the users of a tenant, each once.
@@ -144,11 +148,10 @@ fn read_extra_claims<'j>(
 
 /// The claims of a token of `tenant`, under the names that an identity provider has by default.
 fn claims(sub: &str, roles: &[String], tenant: &str, extra: &[Member<'_>]) -> Json<'static> {
-    let string = |text: &str| Json::String(Cow::Owned(text.to_owned()));
-    let roles = Json::Array(roles.iter().map(|role| string(role)).collect());
+    let roles = Json::Array(roles.iter().map(|role| owned_string(role)).collect());
     let own = [
-        ("sub", string(sub)),
-        ("dom", string(tenant)),
+        ("sub", owned_string(sub)),
+        ("dom", owned_string(tenant)),
         ("realm_access", Json::Object(vec![("roles".into(), roles)])),
     ];
     let own = own.into_iter().map(|(name, value)| (name.into(), value));
@@ -156,4 +159,8 @@ fn claims(sub: &str, roles: &[String], tenant: &str, extra: &[Member<'_>]) -> Js
         .iter()
         .map(|(name, value)| (Cow::Owned(name.clone().into_owned()), value.clone().into_owned()));
     Json::Object(own.chain(extra).collect())
+}
+
+fn owned_string(text: &str) -> Json<'static> {
+    Json::String(Cow::Owned(text.to_owned()))
 }

@@ -94,11 +94,10 @@ impl GivenAnswers {
     /// Returns the answer to the attribute `name` of `namespace`, which the case answers. An attribute that is left out
     /// fails.
     pub fn answer(&self, namespace: &str, name: &str) -> AttributeAnswer {
-        let missing = || {
+        self.answers.get(namespace, name).cloned().unwrap_or_else(|| {
             let cause = format!("`resolved` has no `{namespace}.{name}`");
             AttributeAnswer::Failed(cause.into())
-        };
-        self.answers.get(namespace, name).cloned().unwrap_or_else(missing)
+        })
     }
 }
 

@@ -101,11 +101,10 @@ fn limit(error: &Error) -> Option<String> {
 
 /// Returns line and column of the first tab before the content of a line.
 fn tab_in_indentation(text: &str) -> Option<(u64, u64)> {
-    let column = |line: &str| {
-        let content = line.find(|c| c != ' ' && c != '\t')?;
-        line.get(..content)?.find('\t')
-    };
     let mut lines = (1..).zip(text.lines());
-    let (line, column) = lines.find_map(|(number, line)| Some((number, column(line)?)))?;
-    Some((line, column as u64 + 1))
+    lines.find_map(|(number, line)| {
+        let content = line.find(|c| c != ' ' && c != '\t')?;
+        let column = line.get(..content)?.find('\t')?;
+        Some((number, column as u64 + 1))
+    })
 }

@@ -68,14 +68,14 @@ fn folded(text: &str, width: usize) -> Option<Vec<String>> {
 
 /// Returns whether a text needs no quotes on one line with other values.
 fn is_plain_in_flow(text: &str) -> bool {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
     let next = text.chars().skip(1).map(Some).chain([None]);
     let mut pairs = text.chars().zip(next);
-    let fits = |(c, next): (char, Option<char>)| match c {
-        ':' | ' ' => next.is_some_and(|next| next.is_ascii_alphanumeric()),
-        c => is_word(c),
-    };
-    begins_as_text(text) && pairs.all(fits)
+    begins_as_text(text)
+        && pairs.all(|(c, next)| match c {
+            // Before anything else they may end the text, or begin a comment.
+            ':' | ' ' => next.is_some_and(|next| next.is_ascii_alphanumeric()),
+            c => c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-'),
+        })
 }
 
 /// Returns whether a text needs no quotes as the rest of a line.

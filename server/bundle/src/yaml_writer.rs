@@ -144,9 +144,10 @@ fn flow(value: &Json<'_>) -> String {
             format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", "))
         }
         Json::Object(members) => {
-            let member =
-                |(name, value): &Member<'_>| format!("{}: {}", flow_scalar(name), flow(value));
-            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
+            let members = members.iter();
+            let members =
+                members.map(|(name, value)| format!("{}: {}", flow_scalar(name), flow(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
         }
         Json::Null | Json::Bool(_) | Json::Number(_) => value.to_string(),
     }

@@ -27,30 +27,35 @@ pub(crate) fn with_variables(
     bucket: String,
     prefix: String,
 ) -> Result<BucketPlace, ConfigError> {
-    let must = |name, expected| variables.required(name, expected).map(|_| ());
     let has = |name| variables.get(name).is_some();
     if !has("AWS_DEFAULT_REGION") && !has(ENDPOINT) && !has(ENDPOINT_S3) {
-        must(REGION, "the region of the bucket of DECISION_LOG_URL, such as `eu-central-1`")?;
+        let expected = "the region of the bucket of DECISION_LOG_URL, such as `eu-central-1`";
+        variables.required(REGION, expected)?;
     }
-    match (has(ACCESS_KEY), has(SECRET_KEY), has(TOKEN_FILE)) {
-        (true, _, _) => must(SECRET_KEY, "the secret of AWS_ACCESS_KEY_ID")?,
-        (_, true, _) => must(ACCESS_KEY, "the id of the key AWS_SECRET_ACCESS_KEY")?,
-        (.., true) => must(ROLE, "the role for AWS_WEB_IDENTITY_TOKEN_FILE")?,
-        _ if has(CONTAINER_URL) || has(CONTAINER_PATH) || has(METADATA) => {}
-        _ => must(
+    // The other half of what is set, or a way to get a key at all.
+    let needed = match (has(ACCESS_KEY), has(SECRET_KEY), has(TOKEN_FILE)) {
+        (true, _, _) => Some((SECRET_KEY, "the secret of AWS_ACCESS_KEY_ID")),
+        (_, true, _) => Some((ACCESS_KEY, "the id of the key AWS_SECRET_ACCESS_KEY")),
+        (.., true) => Some((ROLE, "the role for AWS_WEB_IDENTITY_TOKEN_FILE")),
+        _ if has(CONTAINER_URL) || has(CONTAINER_PATH) || has(METADATA) => None,
+        _ => Some((
             ACCESS_KEY,
             "a key for the bucket of DECISION_LOG_URL, with AWS_SECRET_ACCESS_KEY; or AWS_WEB_IDENTITY_TOKEN_FILE, \
              AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or AWS_CONTAINER_CREDENTIALS_FULL_URI; or for the role of a machine \
              AWS_METADATA_ENDPOINT, such as `http://169.254.169.254`",
-        )?,
+        )),
+    };
+    if let Some((name, expected)) = needed {
+        variables.required(name, expected)?;
     }
     let may_be_plain = variables.boolean("AWS_ALLOW_HTTP")?.unwrap_or(false);
     for name in [ENDPOINT, ENDPOINT_S3] {
         let expected = "an `https` URL, or with AWS_ALLOW_HTTP=true an `http` URL";
         variables.parsed(name, expected, |text| endpoint(text, may_be_plain))?;
     }
-    let set = |name| Some((name, variables.get(name)?.to_owned()));
-    Ok(BucketPlace { bucket, prefix, variables: known::AWS.into_iter().filter_map(set).collect() })
+    let set =
+        known::AWS.into_iter().filter_map(|name| Some((name, variables.get(name)?.to_owned())));
+    Ok(BucketPlace { bucket, prefix, variables: set.collect() })
 }
 
 fn endpoint(text: &str, may_be_plain: bool) -> Option<()> {

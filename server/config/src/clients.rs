@@ -88,21 +88,24 @@ impl Variables {
     /// Returns the values of the variables with these names, which files of a tenant refer to. A variable that is not set
     /// or empty has none.
     pub fn values_of<'n>(&self, names: impl Iterator<Item = &'n str>) -> BTreeMap<String, String> {
-        let value = |name: &str| self.0.get(name).filter(|value| !value.is_empty()).cloned();
-        names.filter_map(|name| Some((name.to_owned(), value(name)?))).collect()
+        let set = names.filter_map(|name| {
+            let value = self.0.get(name).filter(|value| !value.is_empty())?;
+            Some((name.to_owned(), value.clone()))
+        });
+        set.collect()
     }
 
     /// Returns the directory in which cargo keeps its downloads.
     pub fn cargo_home(&self) -> Option<String> {
-        let home = || self.get("HOME").map(|home| format!("{home}/.cargo"));
-        self.get("CARGO_HOME").map(str::to_owned).or_else(home)
+        let chosen = self.get("CARGO_HOME").map(str::to_owned);
+        chosen.or_else(|| self.get("HOME").map(|home| format!("{home}/.cargo")))
     }
 }
 
 /// Returns the value of a header that no log shows. The error names the source of the secret, and does not have it.
 fn sensitive(name: &'static str, text: String) -> Result<HeaderValue, ConfigError> {
-    let fault = |_| ConfigError::new(name, "characters that a header can have");
-    let mut value = HeaderValue::try_from(text).map_err(fault)?;
+    let mut value = HeaderValue::try_from(text)
+        .map_err(|_| ConfigError::new(name, "characters that a header can have"))?;
     value.set_sensitive(true);
     Ok(value)
 }

@@ -32,7 +32,7 @@ pub fn with_standbys(store: Store, url: &str) -> Result<Store, ConfigError> {
 }
 
 /// Adds the name of the setting and the URL to an error.
-fn named(url: &str, opened: Result<Store, OpenError>) -> anyhow::Result<Store> {
+fn named<T>(url: &str, opened: Result<T, OpenError>) -> anyhow::Result<T> {
     let shown = without_password(url);
     match opened {
         Err(OpenError::Url(expected)) => Err(ConfigError::database_url(expected, shown).into()),
@@ -40,10 +40,31 @@ fn named(url: &str, opened: Result<Store, OpenError>) -> anyhow::Result<Store> {
     }
 }
 
-/// Refuses a role of PostgreSQL that bypasses row-level security: then one forgotten condition in a statement shows a
-/// tenant the rows of others.
+/// Opens the database at `url` as [`open_database`] does, for the service. Unless `allow_bypass`, it refuses a role that
+/// bypasses row-level security, before the tables belong to it.
+pub async fn open_served_database(url: &str, allow_bypass: bool) -> anyhow::Result<Store> {
+    if allow_bypass {
+        return open_database(url).await;
+    }
+    refuse_bypassing_role(url).await?;
+    let store = open_database(url).await?;
+    refuse_bypass(&store).await?;
+    Ok(store)
+}
+
+/// Refuses a role of PostgreSQL that bypasses the row-level security of every table.
+pub async fn refuse_bypassing_role(url: &str) -> anyhow::Result<()> {
+    refuse_if(named(url, Store::role_bypasses_row_security(url).await)?)
+}
+
+/// Refuses a role of PostgreSQL that bypasses the row-level security of some table: then one forgotten condition in a
+/// statement shows a tenant the rows of others.
 pub async fn refuse_bypass(store: &Store) -> anyhow::Result<()> {
-    if !store.bypasses_row_security().await? {
+    refuse_if(store.bypasses_row_security().await?)
+}
+
+fn refuse_if(bypasses: bool) -> anyhow::Result<()> {
+    if !bypasses {
         return Ok(());
     }
     let expected = "a role that is not a superuser, has no BYPASSRLS and owns the tables with forced row-level security; \

@@ -132,18 +132,19 @@ impl Variables {
     }
 
     fn tls(&self) -> Result<Option<TlsConfig>, ConfigError> {
-        let file = |path: &str| std::fs::File::open(path).is_ok().then(|| PathBuf::from(path));
         let expected = "a readable file in PEM";
-        let certificate = self.parsed("TLS_CERT_FILE", expected, file)?;
-        let key = self.parsed("TLS_KEY_FILE", expected, file)?;
-        let missing = |name, other| {
-            ConfigError::new(name, format!("{expected} beside {other}, but it is not set"))
+        let certificate = self.parsed("TLS_CERT_FILE", expected, readable)?;
+        let key = self.parsed("TLS_KEY_FILE", expected, readable)?;
+        let (name, other) = match (certificate, key) {
+            (Some(certificate), Some(key)) => return Ok(Some(TlsConfig { certificate, key })),
+            (None, None) => return Ok(None),
+            (Some(_), None) => ("TLS_KEY_FILE", "TLS_CERT_FILE"),
+            (None, Some(_)) => ("TLS_CERT_FILE", "TLS_KEY_FILE"),
         };
-        match (certificate, key) {
-            (Some(certificate), Some(key)) => Ok(Some(TlsConfig { certificate, key })),
-            (None, None) => Ok(None),
-            (Some(_), None) => Err(missing("TLS_KEY_FILE", "TLS_CERT_FILE")),
-            (None, Some(_)) => Err(missing("TLS_CERT_FILE", "TLS_KEY_FILE")),
-        }
+        Err(ConfigError::new(name, format!("{expected} beside {other}, but it is not set")))
     }
+}
+
+fn readable(path: &str) -> Option<PathBuf> {
+    std::fs::File::open(path).is_ok().then(|| PathBuf::from(path))
 }

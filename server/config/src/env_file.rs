@@ -15,9 +15,10 @@ const OPTION: &str = "--env-file";
 /// The file cannot be read, or a line has another form. The error shows no line, because it may hold a secret.
 pub(crate) fn read(path: &Path) -> Result<Vec<(String, String)>, ConfigError> {
     let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
-    refuse_substitution(path, &text)?;
+    let text = text.trim_start_matches('\u{feff}');
+    refuse_substitution(path, text)?;
     let entries = dotenvy::from_read_iter(text.as_bytes());
-    entries.map(|entry| entry.map_err(|error| malformed(path, &text, &error))).collect()
+    entries.map(|entry| entry.map_err(|error| malformed(path, text, &error))).collect()
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
@@ -35,18 +36,21 @@ fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
 /// Refuses a `$` that would be replaced by the value of another variable: a password would silently become shorter.
 fn refuse_substitution(path: &Path, text: &str) -> Result<(), ConfigError> {
     let mut numbered = text.lines().map(str::trim).zip(1..);
-    let substitutes = |line: &str| {
-        let value = line.split_once('=').map(|(_, value)| value.trim_start());
-        value.is_some_and(|value| {
-            !line.starts_with('#') && !value.starts_with('\'') && has_plain_dollar(value)
-        })
-    };
     let Some((_, number)) = numbered.find(|(line, _)| substitutes(line)) else { return Ok(()) };
     let expected = format!(
         "a file of NAME=value lines, but line {number} of `{}` has a `$` outside of single quotes: write NAME='value'",
         path.display()
     );
     Err(ConfigError::new(OPTION, expected))
+}
+
+/// Returns whether a line without white space around it sets a value with a `$` that stands for a variable.
+fn substitutes(line: &str) -> bool {
+    let value = line.split_once('=').map(|(_, value)| value.trim_start());
+    // Single quotes keep a `$` as it is.
+    value.is_some_and(|value| {
+        !line.starts_with('#') && !value.starts_with('\'') && has_plain_dollar(value)
+    })
 }
 
 /// Returns whether `value` has a `$` without a `\` before it.
@@ -119,6 +123,14 @@ mod tests {
         fs::write(file.path(), content).expect("writes");
         let kept = read(file.path()).expect("read");
         assert!(kept.iter().all(|(_, value)| value == "hunter2$rest"), "{kept:?}");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_name() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        fs::write(file.path(), "\u{feff}MODE=saas\n").expect("writes");
+        let read = read(file.path()).expect("read");
+        assert_eq!(read, [("MODE".to_owned(), "saas".to_owned())]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ fn shown(found: Option<&str>) -> String {
     match found {
         None => String::new(),
         Some(found) if found.contains('@') && !found.contains("***@") => {
-            ", not a value that is not shown, since it may hold a password".to_owned()
+            "; the value is not shown, since it may hold a password".to_owned()
         }
         Some(found) => format!(", not `{found}`"),
     }
@@ -40,5 +40,18 @@ impl ConfigError {
     /// The error of a file in PEM that cannot be used, named by the variable `name`.
     pub fn unusable_file(name: &'static str, reason: &str) -> Self {
         Self::new(name, format!("a usable file in PEM: {reason}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_may_hold_a_password_is_not_shown() {
+        let error = |found: &str| ConfigError::new("NAME", "a URL").not(found).to_string();
+        assert_eq!(error("x"), "NAME: expected a URL, not `x`");
+        let hidden = "NAME: expected a URL; the value is not shown, since it may hold a password";
+        assert_eq!(error("user:hunter2@host"), hidden);
     }
 }

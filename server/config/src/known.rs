@@ -132,17 +132,18 @@ fn most_changes(ours: &str) -> usize {
     }
 }
 
-/// Returns the variable of which `name` is the beginning, such as `DECISION_LOG` of `DECISION_LOG_URL`. One word alone may be
+/// Returns the variable that begins with `name`, such as `DECISION_LOG_URL` with `DECISION_LOG`. One word alone may be
 /// anything. Of several the shortest is meant.
 fn begun(name: &str) -> Option<&'static str> {
     let name = name.to_uppercase();
-    let continues =
-        |ours: &&str| ours.strip_prefix(&*name).is_some_and(|rest| rest.starts_with('_'));
-    OURS.iter()
+    if !name.contains('_') {
+        return None;
+    }
+    let begun = OURS
+        .iter()
         .copied()
-        .filter(|_| name.contains('_'))
-        .filter(continues)
-        .min_by_key(|ours| ours.len())
+        .filter(|ours| ours.strip_prefix(&*name).is_some_and(|rest| rest.starts_with('_')));
+    begun.min_by_key(|ours| ours.len())
 }
 
 /// Returns the letters of a name, without case and underscores.
@@ -173,11 +174,13 @@ fn of_family(name: &str, families: &[&str]) -> Option<&'static str> {
 /// Returns whether Kubernetes tells a container by `name` where a service is, such as by `MINIO_SERVICE_HOST` and
 /// `MINIO_PORT_9000_TCP_ADDR`.
 fn is_of_kubernetes(name: &str) -> bool {
-    let is_port = |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit());
     name.ends_with("_SERVICE_HOST")
         || name.ends_with("_PORT")
         || name.contains("_SERVICE_PORT_")
-        || name.split("_PORT_").skip(1).any(is_port)
+        || name
+            .split("_PORT_")
+            .skip(1)
+            .any(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 #[cfg(test)]

@@ -19,9 +19,6 @@ impl Variables {
                 if text == "off" { Some(None) } else { Rate::parse(text).map(Some) }
             })?;
         let answer_memory = self.size_from("ANSWER_MEMORY", LEAST_ANSWER_MEMORY)?;
-        let places = |name, default| {
-            self.number(name, 1..=MAX_PLACES).map(|places| places.unwrap_or(default))
-        };
         Ok(LimitConfig {
             answer_memory: answer_memory.unwrap_or(default.answer_memory),
             rates: RateSettings {
@@ -32,11 +29,15 @@ impl Variables {
             failures: failures.unwrap_or(default.failures),
             trusted_proxies: self.networks("TRUSTED_PROXIES")?,
             capacities: ClassCapacities {
-                checks: places("MAX_CHECKS", default.capacities.checks)?,
-                management: places("MAX_MANAGEMENT", default.capacities.management)?,
-                uploads: places("MAX_UPLOADS", default.capacities.uploads)?,
+                checks: self.places("MAX_CHECKS", default.capacities.checks)?,
+                management: self.places("MAX_MANAGEMENT", default.capacities.management)?,
+                uploads: self.places("MAX_UPLOADS", default.capacities.uploads)?,
             },
         })
+    }
+
+    fn places(&self, name: &'static str, default: u32) -> Result<u32, ConfigError> {
+        Ok(self.number(name, 1..=MAX_PLACES)?.unwrap_or(default))
     }
 
     fn rates(&self, name: &'static str) -> Result<ScopeRates, ConfigError> {
@@ -59,6 +60,7 @@ fn parse_rates(text: &str) -> Option<ScopeRates> {
             "address" => &mut rates.address,
             _ => return None,
         };
+        // The scope was there before.
         if of_scope.replace(Rate::parse(rate)?).is_some() {
             return None;
         }

@@ -30,8 +30,8 @@ impl Variables {
 
     /// Returns the filter of log lines, in the syntax of `tracing_subscriber`.
     pub fn log_filter(&self) -> Result<EnvFilter, ConfigError> {
-        let read = |text: &str| EnvFilter::try_new(text).ok();
-        let filter = self.parsed("RUST_LOG", "a filter such as `info,portcullis=debug`", read)?;
+        let expected = "a filter such as `info,portcullis=debug`";
+        let filter = self.parsed("RUST_LOG", expected, |text| EnvFilter::try_new(text).ok())?;
         Ok(filter.unwrap_or_else(|| EnvFilter::new("info")))
     }
 
@@ -41,14 +41,15 @@ impl Variables {
         let filter = self.log_filter()?;
         let text = filter.to_string();
         let names_driver = text.split(',').any(|part| part.starts_with(DRIVER));
+        // The text of a filter that was parsed has the same syntax.
         let quiet = EnvFilter::try_new(format!("{text},{DRIVER}=off"));
         Ok(if names_driver { filter } else { quiet.unwrap_or(filter) })
     }
 
     /// Returns the address to listen on.
     pub fn listen(&self) -> Result<SocketAddr, ConfigError> {
-        let read = |text: &str| text.parse().ok();
-        let listen = self.parsed("LISTEN_ADDR", "an address such as `127.0.0.1:8080`", read)?;
+        let expected = "an address such as `127.0.0.1:8080`";
+        let listen = self.parsed("LISTEN_ADDR", expected, |text| text.parse().ok())?;
         Ok(listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))))
     }
 

@@ -52,8 +52,7 @@ impl Variables {
     pub fn encryption_keys(&self) -> Result<KeyRing, ConfigError> {
         let expected = "32 bytes in base64, as `openssl rand -base64 32` prints them";
         let text = self.required_secret(ENCRYPTION_KEY, expected)?;
-        let fault = |expected| ConfigError::new(ENCRYPTION_KEY, expected);
-        KeyRing::parse(&text).map_err(fault)
+        KeyRing::parse(&text).map_err(|expected| ConfigError::new(ENCRYPTION_KEY, expected))
     }
 
     /// Returns the keys of the operator: the nameless key in `ADMIN_API_KEY`, and the keys in `ADMIN_API_KEYS`.
@@ -81,22 +80,25 @@ impl Variables {
 
 /// Adds a key of the form `name=key`. A fault names the number of the key and not the key.
 fn add_named_key(keys: &mut AdminKeys, entry: &str, number: usize) -> Result<(), ConfigError> {
-    let fault = |what: &str| {
-        ConfigError::new(
-            ADMIN_API_KEYS,
-            format!(
-                "`name=key` with commas in between, names of letters, digits, `.`, `_` and `-`, and keys of at least \
-             {MIN_ADMIN_KEY} characters; key {number} {what}"
-            ),
-        )
-    };
-    let (name, key) = entry.split_once('=').ok_or_else(|| fault("has no name"))?;
-    let usual = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    if !(1..=MAX_KEY_NAME).contains(&name.len()) || !name.chars().all(usual) {
-        return Err(fault("has another name"));
+    let (name, key) =
+        entry.split_once('=').ok_or_else(|| wrong_named_key(number, "has no name"))?;
+    let has_usual = name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    if !(1..=MAX_KEY_NAME).contains(&name.len()) || !has_usual {
+        return Err(wrong_named_key(number, "has another name"));
     }
     if key.chars().count() < MIN_ADMIN_KEY {
-        return Err(fault("is too short"));
+        return Err(wrong_named_key(number, "is too short"));
     }
-    if keys.add(name, key) { Ok(()) } else { Err(fault("or its name is there twice")) }
+    match keys.add(name, key) {
+        true => Ok(()),
+        false => Err(wrong_named_key(number, "or its name is there twice")),
+    }
+}
+
+fn wrong_named_key(number: usize, what: &str) -> ConfigError {
+    let expected = format!(
+        "`name=key` with commas in between, names of letters, digits, `.`, `_` and `-`, and keys of at least \
+         {MIN_ADMIN_KEY} characters; key {number} {what}"
+    );
+    ConfigError::new(ADMIN_API_KEYS, expected)
 }

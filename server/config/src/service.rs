@@ -76,7 +76,7 @@ impl Config {
             mode: mode::read(variables)?,
             encryption_keys: variables.encryption_keys()?,
             egress: variables.egress()?,
-            manager_roles: variables.manager_roles(),
+            manager_roles: variables.manager_roles()?,
             plan_cache_bytes: variables.plan_cache_bytes()?,
             entities_bytes: variables.entities_bytes()?,
             max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
@@ -97,9 +97,12 @@ impl Config {
 
 impl Variables {
     /// Returns the roles that make the holder of a token a manager.
-    pub fn manager_roles(&self) -> Vec<String> {
-        let roles = self.get("MANAGER_ROLES").unwrap_or("admin");
-        roles.split(',').map(|role| role.trim().to_owned()).collect()
+    pub fn manager_roles(&self) -> Result<Vec<String>, ConfigError> {
+        let roles = self.parsed("MANAGER_ROLES", "roles with commas between them", |text| {
+            let roles: Vec<_> = text.split(',').map(|role| role.trim().to_owned()).collect();
+            roles.iter().all(|role| !role.is_empty()).then_some(roles)
+        })?;
+        Ok(roles.unwrap_or_else(|| vec!["admin".to_owned()]))
     }
 }
 

@@ -88,6 +88,8 @@ fn a_bad_value_is_named_in_one_line() {
         ("PLAN_CACHE_BYTES", "256MB", "(units: KiB, MiB, GiB), not `256MB`"),
         ("OIDC_ENABLED", "yes", "OIDC_ENABLED: expected `true` or `false`"),
         ("JWKS_URI", "keys.json", "JWKS_URI: expected an http"),
+        ("MANAGER_ROLES", "admin,", "MANAGER_ROLES: expected roles with commas between them"),
+        ("MANAGER_ROLES", " , owner", "MANAGER_ROLES: expected roles with commas between them"),
         ("MAX_STALENESS", "30", "`30s` (units: ms, s, m, h, d), not `30`"),
         ("EGRESS_ALLOW_CIDRS", "10.0.0.1/8", "EGRESS_ALLOW_CIDRS: expected networks"),
         ("EGRESS_ALLOW_HTTP", "1", "EGRESS_ALLOW_HTTP: expected `true` or `false`"),

@@ -48,13 +48,11 @@ impl Variables {
     /// Returns the address of traces: the one of traces as it is, or a path below the common one.
     fn endpoint(&self) -> Result<Option<Url>, ConfigError> {
         let expected = "an http or https URL, such as `http://localhost:4318`";
-        let read = |text: &str| {
-            Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
-        };
-        if let Some(endpoint) = self.parsed("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", expected, read)? {
+        let own = self.parsed("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", expected, http_url)?;
+        if let Some(endpoint) = own {
             return Ok(Some(endpoint));
         }
-        let common = self.parsed("OTEL_EXPORTER_OTLP_ENDPOINT", expected, read)?;
+        let common = self.parsed("OTEL_EXPORTER_OTLP_ENDPOINT", expected, http_url)?;
         Ok(common.map(|mut url| {
             url.set_path(&format!("{}/{TRACES_PATH}", url.path().trim_end_matches('/')));
             url
@@ -66,11 +64,16 @@ impl Variables {
         for name in ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"] {
             if self.get(name).is_some() {
                 self.parsed(name, expected, |text| (text == "http/protobuf").then_some(()))?;
+                // The protocol of traces counts before the common one.
                 break;
             }
         }
         Ok(())
     }
+}
+
+fn http_url(text: &str) -> Option<Url> {
+    Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }
 
 /// Reads values, and notes those that do not count.
@@ -157,6 +160,7 @@ impl Lenient<'_> {
         Batches {
             delay: self.millis("OTEL_BSP_SCHEDULE_DELAY").unwrap_or(default.delay),
             most_waiting,
+            // A batch is taken from those that wait.
             largest: largest.min(most_waiting),
         }
     }
@@ -165,23 +169,18 @@ impl Lenient<'_> {
         let pairs = self
             .pairs("OTEL_EXPORTER_OTLP_TRACES_HEADERS")
             .or_else(|| self.pairs("OTEL_EXPORTER_OTLP_HEADERS"));
-        let header = |(name, value): (String, String)| {
+        let headers = pairs.unwrap_or_default().into_iter().filter_map(|(name, value)| {
             let mut value = HeaderValue::from_str(&value).ok()?;
             value.set_sensitive(true);
             Some((HeaderName::from_str(&name).ok()?, value))
-        };
-        pairs.unwrap_or_default().into_iter().filter_map(header).collect()
+        });
+        headers.collect()
     }
 
     /// Returns the pairs of `name=value,…`, decoded. All of them are dropped if one cannot be read. No value is shown: headers
     /// are secrets.
     fn pairs(&mut self, name: &'static str) -> Option<Vec<(String, String)>> {
         let text = self.variables.get(name)?;
-        let pair = |pair: &str| {
-            let (name, value) = pair.split_once('=')?;
-            let value = percent_decode_str(value.trim()).decode_utf8().ok()?;
-            Some((name.trim().to_owned(), value.into_owned())).filter(|(name, _)| !name.is_empty())
-        };
         let pairs: Option<Vec<_>> =
             text.split(',').filter(|text| !text.trim().is_empty()).map(pair).collect();
         if pairs.is_none() {
@@ -195,8 +194,9 @@ impl Lenient<'_> {
     }
 
     fn number(&mut self, name: &'static str) -> Option<usize> {
-        let read = |text: &str| text.parse().ok().filter(|number: &usize| *number > 0);
-        self.parsed(name, "a number of at least 1", read)
+        self.parsed(name, "a number of at least 1", |text| {
+            text.parse().ok().filter(|number: &usize| *number > 0)
+        })
     }
 
     /// Returns the value of `name`, or notes that it does not count.
@@ -211,4 +211,11 @@ impl Lenient<'_> {
             None
         })
     }
+}
+
+/// Parses `name=value`, where the value may have percent-encoded characters.
+fn pair(text: &str) -> Option<(String, String)> {
+    let (name, value) = text.split_once('=')?;
+    let value = percent_decode_str(value.trim()).decode_utf8().ok()?;
+    Some((name.trim().to_owned(), value.into_owned())).filter(|(name, _)| !name.is_empty())
 }

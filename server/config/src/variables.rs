@@ -31,6 +31,7 @@ impl Variables {
             check_names(&entries, Source::File(&path.to_string_lossy()))?;
             variables.extend(entries);
         }
+        // Our names and values are UTF-8: any other variable is not ours.
         let environment = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
@@ -63,8 +64,7 @@ impl Variables {
         read: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>, ConfigError> {
         let Some(text) = self.get(name) else { return Ok(None) };
-        let fault = || ConfigError::new(name, expected).not(text);
-        read(text).map(Some).ok_or_else(fault)
+        read(text).map(Some).ok_or_else(|| ConfigError::new(name, expected).not(text))
     }
 
     /// Returns the value of `name`, which must be set.
@@ -87,8 +87,9 @@ impl Variables {
         &self,
         name: &'static str,
     ) -> Result<Option<N>, ConfigError> {
-        let read = |text: &str| text.parse().ok().filter(|number| *number > N::default());
-        self.parsed(name, "a number of at least 1", read)
+        self.parsed(name, "a number of at least 1", |text| {
+            text.parse().ok().filter(|number| *number > N::default())
+        })
     }
 
     /// Returns a number of bytes. An error shows the `example`.
@@ -142,9 +143,10 @@ impl Variables {
         name: &'static str,
         default: Duration,
     ) -> Result<Duration, ConfigError> {
-        let read = |text: &str| parse_duration(text).filter(|duration| !duration.is_zero());
         let expected = format!("a duration above 0, such as `10s` {DURATION_UNITS}");
-        let duration = self.parsed(name, &expected, read)?;
+        let duration = self.parsed(name, &expected, |text| {
+            parse_duration(text).filter(|duration| !duration.is_zero())
+        })?;
         Ok(duration.unwrap_or(default))
     }
 

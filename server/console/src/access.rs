@@ -75,14 +75,14 @@ struct Table {
     columns: Vec<String>,
     /// Whether a cell shows the first letter of its word alone.
     is_heat_map: bool,
-    rows: Vec<Row>,
+    rows: Vec<MatrixRow>,
     csv: String,
     next: Option<String>,
     revision: u64,
     reads_present_directory: bool,
 }
 
-struct Row {
+struct MatrixRow {
     name: String,
     cells: Vec<Cell>,
 }
@@ -96,12 +96,14 @@ struct Cell {
 /// Shows the matrix of the roles and subjects that are chosen.
 pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
     let mut fields = fields_of(&FIELDS, &visit.uri);
+    // Nobody has chosen yet.
     if fields.iter().all(|field| field.value.is_empty()) {
         let names = first_rows(&visit, &manager).await?;
         if let Some(field) = fields.first_mut() {
             field.value = names.join(", ");
         }
     }
+    // Roles and subjects, which come first, are the rows of the matrix.
     let is_chosen = fields.iter().take(2).any(|field| !field.value.is_empty());
     let decided = match is_chosen {
         true => Table::read(&visit, &fields).await.map(Some),
@@ -128,12 +130,12 @@ fn csv_page(visit: &Visit, cursor: Option<String>) -> BoxFuture<'_, Result<CsvPa
         let body = body_of(&fields_of(&FIELDS, &visit.uri))?;
         let MatrixAnswer { cells, next, revision, .. } =
             decide(visit, body, cursor, MAX_COLUMNS).await?;
-        let row = |cell: MatrixAnswerCell| {
+        let rows = cells.into_iter().map(|cell| {
             let texts = [cell.subject, cell.role, Some(cell.resource), Some(cell.action)];
             let rest = [Some(cell.decision.to_owned()), cell.condition];
             texts.into_iter().chain(rest).map(Option::unwrap_or_default).collect()
-        };
-        Ok(CsvPage { rows: cells.into_iter().map(row).collect(), next, revision })
+        });
+        Ok(CsvPage { rows: rows.collect(), next, revision })
     }
     .boxed()
 }
@@ -150,7 +152,7 @@ async fn first_rows(visit: &Visit, manager: &Manager) -> Result<Vec<String>, Api
     Ok(names.into_iter().take(FIRST_ROWS).collect())
 }
 
-/// Decides a page of the matrix that `body`, one of `POST /api/v1/matrix`, asks for: at most so many `columns` of it.
+/// Decides a page of the matrix that `body`, one of `POST /api/v1/matrix`, asks for: at most `columns` columns of it.
 ///
 /// # Errors
 /// The body is wrong, or the matrix cannot be decided.
@@ -177,27 +179,27 @@ impl Table {
         let cursor = visit.cursor();
         let answer = decide(visit, body, cursor, COLUMNS).await?;
         let filter: Vec<(&str, &str)> = fields.iter().map(|one| (one.name, &*one.value)).collect();
+        // Cells come column by column, and each column has the same rows.
         let columns: Vec<&[MatrixAnswerCell]> =
             answer.cells.chunk_by(|one, other| column(one) == column(other)).collect();
         let first = columns.first().copied().unwrap_or_default();
-        let row = |(index, cell): (usize, &MatrixAnswerCell)| {
+        let rows = first.iter().enumerate().map(|(index, cell)| {
             let cells = columns.iter().filter_map(|column| column.get(index));
-            Row {
+            MatrixRow {
                 name: row_name(cell),
                 cells: cells.map(|cell| shown(visit, cell, fields)).collect(),
             }
-        };
-        let next = |cursor: &String| {
+        });
+        let next = answer.next.as_ref().map(|cursor| {
             let members = filter.iter().copied().chain([("cursor", &**cursor)]);
             with_query("", &members.collect::<Vec<_>>())
-        };
-        let title = |column: &&[MatrixAnswerCell]| column.first().map(column_name);
+        });
         Ok(Self {
-            rows: first.iter().enumerate().map(row).collect(),
+            rows: rows.collect(),
             is_heat_map: columns.len() > WORDY_COLUMNS,
-            columns: columns.iter().filter_map(title).collect(),
+            columns: columns.iter().filter_map(|one| one.first().map(column_name)).collect(),
             csv: with_query(&visit.page("access.csv"), &filter),
-            next: answer.next.as_ref().map(next),
+            next,
             revision: answer.revision,
             reads_present_directory: answer.directory.is_some(),
         })
@@ -222,21 +224,22 @@ fn row_name(cell: &MatrixAnswerCell) -> String {
 }
 
 fn shown(visit: &Visit, cell: &MatrixAnswerCell, fields: &[Field]) -> Cell {
-    let value = |name: &str| {
-        let field = fields.iter().find(|field| field.name == name);
-        field.map_or("", |field| &field.value)
-    };
     let question = [
         ("subject", cell.subject.as_deref().unwrap_or_default()),
         ("role", cell.role.as_deref().unwrap_or_default()),
         ("resource", &cell.resource),
         ("action", &cell.action),
-        ("domain", value("domain")),
-        ("at_revision", value("at_revision")),
+        ("domain", value_of(fields, "domain")),
+        ("at_revision", value_of(fields, "at_revision")),
     ];
     Cell {
         decision: cell.decision,
         word: word(cell.decision),
         link: with_query(&visit.page("access/cell"), &question),
     }
+}
+
+fn value_of<'f>(fields: &'f [Field], name: &str) -> &'f str {
+    let field = fields.iter().find(|field| field.name == name);
+    field.map_or("", |field| &field.value)
 }

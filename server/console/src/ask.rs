@@ -5,7 +5,7 @@ use axum::response::Response;
 use portcullis_auth::Manager;
 use portcullis_http::error::ApiError;
 
-use crate::decision::asked::Asked;
+use crate::decision::asked::AskedCheck;
 use crate::decision::copies::{AsApi, EXAMPLE};
 use crate::decision::known::Known;
 use crate::decision::paths::Paths;
@@ -69,7 +69,7 @@ pub(crate) async fn page(visit: Visit, _: Manager) -> Result<Response, ApiError>
 /// # Errors
 /// The body is wrong, or the check cannot be decided.
 pub(crate) async fn decide(visit: &Visit, body: &str) -> Result<Answer, ApiError> {
-    let asked = Asked::of(visit, body).await?;
+    let asked = AskedCheck::of(visit, body).await?;
     let why = Why::of(&asked.explanation, asked.answer.matched_rule_id.0.is_none());
     let question = asked.question();
     let decision: &'static str = asked.answer.effect.into_str();

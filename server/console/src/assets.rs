@@ -69,15 +69,14 @@ pub(crate) async fn serve(
     let Assets { style, script } = &*ASSETS;
     let found = [style, script].into_iter().find(|asset| asset.name == name);
     let asset = found.ok_or(ApiError::not_found("file"))?;
-    let fixed = |text| HeaderValue::from_static(text);
     let mut answer = [
-        (CONTENT_TYPE, fixed(asset.content_type)),
-        (CACHE_CONTROL, fixed("public, max-age=31536000, immutable")),
-        (VARY, fixed("accept-encoding")),
+        (CONTENT_TYPE, HeaderValue::from_static(asset.content_type)),
+        (CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable")),
+        (VARY, HeaderValue::from_static("accept-encoding")),
     ]
     .into_response();
     if accepts_gzip(&headers) && !asset.gzipped.is_empty() {
-        answer.headers_mut().insert(CONTENT_ENCODING, fixed("gzip"));
+        answer.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         *answer.body_mut() = asset.gzipped.clone().into();
     } else {
         *answer.body_mut() = asset.plain.clone().into();
@@ -91,6 +90,7 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
     let mut codings = sent.flat_map(|text| text.split(',')).map(str::trim);
     codings.any(|coding| {
         let (name, weight) = coding.split_once(';').unwrap_or((coding, "q=1"));
+        // A weight of 0 refuses the coding.
         let refused = weight.trim().strip_prefix("q=").and_then(|q| q.parse::<f32>().ok());
         name.trim().eq_ignore_ascii_case("gzip") && refused.is_none_or(|q| q > 0.0)
     })

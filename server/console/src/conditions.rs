@@ -1,7 +1,7 @@
 //! Conditions as people read them.
 
 use askama::Template;
-use portcullis_engine::expression::{self, Piece, PieceKind};
+use portcullis_engine::expression::{self, PieceKind};
 use portcullis_engine::{Condition, Invalid};
 
 use crate::next::with_query;
@@ -29,12 +29,12 @@ impl ShownCondition {
     /// Returns the condition that [`text`] writes.
     pub(crate) fn of(visit: &Visit, condition: Result<Condition, Invalid>, stored: &str) -> Self {
         let text = text(condition, stored);
-        let piece = |piece: Piece<'_>| ShownPiece {
+        let pieces = expression::pieces(&text).into_iter().map(|piece| ShownPiece {
             class: class(piece.kind),
             text: piece.text.to_owned(),
             page: piece.condition().map(|name| page_of(visit, name)),
-        };
-        Self(expression::pieces(&text).into_iter().map(piece).collect())
+        });
+        Self(pieces.collect())
     }
 }
 

@@ -50,6 +50,7 @@ pub(crate) async fn download(
     header: &[&str],
     read: ReadPage,
 ) -> Result<Response, ApiError> {
+    // Before the answer begins, so that a fault has a status of its own.
     let first = read(&visit, None).await?;
     let mut text = AnswerText::default();
     let columns = header.iter().map(|&name| name.to_owned()).collect();
@@ -81,6 +82,7 @@ async fn write(
         for piece in std::mem::take(&mut text).into_pieces() {
             pieces.send(piece).await?;
         }
+        // Each page is decided by the rules that are in force when it is read.
         rules_changed |= page.revision != first;
         let Some(cursor) = page.next else { break };
         page = match read(visit, Some(cursor)).await {
@@ -99,8 +101,10 @@ fn incomplete(why: &str) -> String {
 }
 
 fn add_rows(text: &mut AnswerText, rows: &[Vec<String>]) -> Result<(), OperationError> {
-    let no_room = |_| OperationError::no_room_for_answer();
-    rows.iter().try_for_each(|row| text.write_str(&line(row)).map_err(no_room))
+    for row in rows {
+        text.write_str(&line(row)).map_err(|_| OperationError::no_room_for_answer())?;
+    }
+    Ok(())
 }
 
 /// Returns a line with these cells.

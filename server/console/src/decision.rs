@@ -22,7 +22,7 @@ use crate::pages::{PageWriter, stream};
 use crate::times::ShownTime;
 use crate::visit::Visit;
 use again::Again;
-use asked::Asked;
+use asked::AskedCheck;
 use copies::{Question, attributes_of};
 use known::Known;
 use paths::{Paths, has_path};
@@ -71,7 +71,7 @@ pub(crate) async fn page(visit: Visit) -> Result<Response, ApiError> {
 /// Returns the explanation of the same question now, by which relations have their paths; `None` if it cannot be asked.
 async fn asked_now(visit: &Visit, record: &DecisionRecord) -> Option<Value> {
     let body = Question::of(record, &attributes_of(record)).body().to_string();
-    Asked::of(visit, &body).await.ok().map(|asked| asked.explanation)
+    AskedCheck::of(visit, &body).await.ok().map(|asked| asked.explanation)
 }
 
 /// Writes why, and what was known.

@@ -38,7 +38,7 @@ pub(crate) const KNOWN: &[&str] = &[
 ];
 
 /// The question of a page.
-struct Asked {
+struct DecisionsQuestion {
     selection: DecisionSelection,
     page: Requested,
 }
@@ -52,12 +52,16 @@ pub(crate) async fn page(visit: Visit) -> Result<Response, ApiError> {
     // The status of the page says whether the person may see these decisions.
     let selection = decisions::visible(&visit.app, &visit.caller, selection)?;
     let form = FilterForm::of(&uri);
-    let asked = Asked { selection, page };
-    stream(visit, "Decisions", &form, move |visit, page| write(visit, asked, page))
+    let question = DecisionsQuestion { selection, page };
+    stream(visit, "Decisions", &form, move |visit, page| write(visit, question, page))
 }
 
 /// Writes the figure and the table.
-async fn write(visit: Visit, asked: Asked, mut page: PageWriter) -> Result<PageWriter, BrokenOff> {
+async fn write(
+    visit: Visit,
+    question: DecisionsQuestion,
+    mut page: PageWriter,
+) -> Result<PageWriter, BrokenOff> {
     match decisions::log(&visit.app) {
         Ok(_) => {}
         Err(OperationError::Conflict(message)) => {
@@ -69,11 +73,11 @@ async fn write(visit: Visit, asked: Asked, mut page: PageWriter) -> Result<PageW
             return Ok(page);
         }
     }
-    match Figure::read(&visit, &asked.selection).await {
+    match Figure::read(&visit, &question.selection).await {
         Ok(figure) => page.part(&figure).await?,
         Err(error) => page.failed(error).await?,
     }
-    match Table::read(&visit, asked.selection, &asked.page).await {
+    match Table::read(&visit, question.selection, &question.page).await {
         Ok(table) => page.part(&table).await?,
         Err(error) => page.failed(error).await?,
     }

@@ -36,15 +36,19 @@ pub(crate) fn is_own(
 
 /// Returns whether the browser says that a page of this origin sent the request. One that does not say so names the origin.
 fn comes_from_here(address: &Address, headers: &HeaderMap) -> bool {
-    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    if let Some(site) = text(&FETCH_SITE) {
+    if let Some(site) = text(headers, &FETCH_SITE) {
         return site == "same-origin";
     }
-    let Some(origin) = text(&ORIGIN) else { return false };
+    let Some(origin) = text(headers, &ORIGIN) else { return false };
     match address.origin() {
         Some(own) => origin == own,
-        None => text(&HOST).is_some_and(|host| origin == format!("http://{host}")),
+        // Over HTTPS browsers send `sec-fetch-site`, so that the origin here is one of plain HTTP.
+        None => text(headers, &HOST).is_some_and(|host| origin == format!("http://{host}")),
     }
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
 }
 
 #[cfg(test)]

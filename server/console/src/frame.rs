@@ -124,6 +124,7 @@ impl Frame {
     pub(crate) fn stranger(app: &App, address: &Address, headers: &HeaderMap) -> Self {
         let cookies = Cookies::of(address);
         let chosen = cookies.theme(headers);
+        // Only a theme that is known gets into the page: the cookie may have any text.
         let theme = THEMES.iter().map(|(theme, _)| *theme).find(|theme| Some(*theme) == chosen);
         let left = cookies.word(headers);
         let word = WORDS.iter().find(|(name, _)| Some(*name) == left).map(|(_, word)| *word);
@@ -154,11 +155,11 @@ impl Frame {
 
     /// Returns the frame with links to the tenants `others`, in which the browser has a session, too.
     pub(crate) fn beside(self, others: Vec<ConsoleTenant>) -> Self {
-        let linked = |other: ConsoleTenant| {
+        let others = others.into_iter().map(|other| {
             let folder = self.address.folder(&other.name);
             (other.name, folder)
-        };
-        let others = others.into_iter().map(linked).collect();
+        });
+        let others = others.collect();
         Self { signed: self.signed.map(|signed| Signed { others, ..signed }), ..self }
     }
 
@@ -190,12 +191,12 @@ impl Frame {
         let Some(signed) = &self.signed else { return Vec::new() };
         let links: &[NavPage] = if signed.is_manager { &OF_MANAGERS } else { &OF_MEMBERS };
         let current = self.page.split('/').next().unwrap_or_default();
-        let link = |(path, name, below): &NavPage| NavLink {
+        let links = links.iter().map(|(path, name, below)| NavLink {
             path,
             name,
             is_current: below.contains(&current),
-        };
-        links.iter().map(link).collect()
+        });
+        links.collect()
     }
 
     /// Answers with a whole page, whose content `content` is.
@@ -214,6 +215,7 @@ impl Frame {
     /// Adds what every page has to an answer.
     pub(crate) fn finish(&self, mut answer: Response) -> Response {
         headers::add(&mut answer);
+        // The word is shown once, and a redirect shows nothing.
         if self.word.is_some() && !answer.status().is_redirection() {
             Cookies::of(&self.address).clear_word(answer.headers_mut());
         }

@@ -14,6 +14,7 @@ use portcullis_model::rule_filter::RuleFilter;
 use portcullis_model::types::TypeRecord;
 use portcullis_operations::conditions::{self, ConditionUses};
 use portcullis_operations::{resources, rules, types};
+use uuid::Uuid;
 
 use crate::conditions::text;
 use crate::decision::copies::AsApi;
@@ -185,23 +186,25 @@ pub(crate) async fn of_rules(visit: Visit, manager: Manager) -> Result<Response,
     let page = Page { after: *wanted.after(), limit: LIMIT };
     let listed = rules::list(&visit.app, &manager, &RuleFilter::default(), page).await?;
     let next = next_of(&visit, &wanted, &listed, |rule| rule.id);
-    let row = |rule: RuleRecord| {
-        let origin = match rule.origin {
-            RuleOrigin::Explicit => "somebody wrote it",
-            RuleOrigin::DefaultRole => "a default role of the resource",
-        };
-        let page = with_query(&visit.page("access"), &[("roles", &rule.tuple.sub)]);
-        vec![
-            Cell::Link(Link { name: rule.tuple.sub, page }),
-            Cell::text(rule.tuple.dom),
-            Cell::Badge(rule.effect.into_str()),
-            Cell::text(rule.tuple.act),
-            Cell::text(rule.tuple.obj.to_string()),
-            Cell::text(origin),
-            Cell::owner(rule.managed_by),
-        ]
+    let rows = listed.records.into_iter().map(|rule| rule_row(&visit, rule));
+    RULES.show(&visit, rows, next, None)
+}
+
+fn rule_row(visit: &Visit, rule: RuleRecord) -> Vec<Cell> {
+    let origin = match rule.origin {
+        RuleOrigin::Explicit => "somebody wrote it",
+        RuleOrigin::DefaultRole => "a default role of the resource",
     };
-    RULES.show(&visit, listed.records.into_iter().map(row), next, None)
+    let page = with_query(&visit.page("access"), &[("roles", &rule.tuple.sub)]);
+    vec![
+        Cell::Link(Link { name: rule.tuple.sub, page }),
+        Cell::text(rule.tuple.dom),
+        Cell::Badge(rule.effect.into_str()),
+        Cell::text(rule.tuple.act),
+        Cell::text(rule.tuple.obj.to_string()),
+        Cell::text(origin),
+        Cell::owner(rule.managed_by),
+    ]
 }
 
 /// Shows the registered resources.
@@ -210,18 +213,20 @@ pub(crate) async fn of_resources(visit: Visit, manager: Manager) -> Result<Respo
     let page = Page { after: *wanted.after(), limit: LIMIT };
     let listed = resources::list(&visit.app, &manager, page).await?;
     let next = next_of(&visit, &wanted, &listed, |resource| resource.id);
-    let row = |resource: ResourceRecord| {
-        let it = resource.registration;
-        let page = with_query(&visit.page("access/who"), &[("resource", &it.name)]);
-        vec![
-            Cell::Link(Link { name: it.name, page }),
-            Cell::text(it.display_name.unwrap_or_default()),
-            Cell::text(it.service_name.unwrap_or_default()),
-            Cell::text(it.default_roles.join(", ")),
-            Cell::owner(resource.managed_by),
-        ]
-    };
-    RESOURCES.show(&visit, listed.records.into_iter().map(row), next, None)
+    let rows = listed.records.into_iter().map(|resource| resource_row(&visit, resource));
+    RESOURCES.show(&visit, rows, next, None)
+}
+
+fn resource_row(visit: &Visit, resource: ResourceRecord) -> Vec<Cell> {
+    let it = resource.registration;
+    let page = with_query(&visit.page("access/who"), &[("resource", &it.name)]);
+    vec![
+        Cell::Link(Link { name: it.name, page }),
+        Cell::text(it.display_name.unwrap_or_default()),
+        Cell::text(it.service_name.unwrap_or_default()),
+        Cell::text(it.default_roles.join(", ")),
+        Cell::owner(resource.managed_by),
+    ]
 }
 
 /// Shows the types that the tenant declares.
@@ -229,19 +234,20 @@ pub(crate) async fn of_types(visit: Visit, manager: Manager) -> Result<Response,
     let wanted = page_of::<String>(&visit, "types", "")?;
     let listed = types::list(&visit.app, &manager, wanted.after(), LIMIT).await?;
     let next = next_of(&visit, &wanted, &listed, |declared| declared.kind.clone());
-    let row = |declared: TypeRecord| {
-        let properties = declared.properties.iter();
-        let properties = properties.map(|(name, property)| format!("{name}: {}", property.kind));
-        let relations: Vec<&str> = declared.relations.keys().map(String::as_str).collect();
-        vec![
-            Cell::text(&*declared.kind),
-            Cell::Code(properties.collect::<Vec<_>>().join(", ")),
-            Cell::Code(relations.join(", ")),
-            Cell::text(declared.about.unwrap_or_default()),
-            Cell::owner(declared.managed_by),
-        ]
-    };
-    TYPES.show(&visit, listed.records.into_iter().map(row), next, None)
+    TYPES.show(&visit, listed.records.into_iter().map(type_row), next, None)
+}
+
+fn type_row(declared: TypeRecord) -> Vec<Cell> {
+    let properties = declared.properties.iter();
+    let properties = properties.map(|(name, property)| format!("{name}: {}", property.kind));
+    let relations: Vec<&str> = declared.relations.keys().map(String::as_str).collect();
+    vec![
+        Cell::text(&*declared.kind),
+        Cell::Code(properties.collect::<Vec<_>>().join(", ")),
+        Cell::Code(relations.join(", ")),
+        Cell::text(declared.about.unwrap_or_default()),
+        Cell::owner(declared.managed_by),
+    ]
 }
 
 /// Shows the named conditions, or the one that the address names, each with the policies that use it.
@@ -256,26 +262,38 @@ pub(crate) async fn of_conditions(visit: Visit, manager: Manager) -> Result<Resp
         }
     };
     let next = next_of(&visit, &wanted, &listed, |condition| condition.name.clone());
+    // All policies are looked through for them.
     let mut uses = match listed.records.is_empty() {
         true => ConditionUses { complete: true, ..ConditionUses::default() },
         false => conditions::uses(&visit.app, &manager).await?,
     };
-    let row = |condition: ConditionRecord| {
+    let rows = listed.records.into_iter().map(|condition| {
         let users = uses.policies.remove(&condition.name).unwrap_or_default();
-        let others = users.len().saturating_sub(USERS);
-        let link = |(id, name)| Link { page: visit.page(&format!("policies/{id}")), name };
-        let text = text(condition.written(), condition.condition.text());
-        vec![
-            Cell::text(condition.name),
-            Cell::Code(text),
-            Cell::Links(users.into_iter().take(USERS).map(link).collect(), others),
-            Cell::text(condition.about.unwrap_or_default()),
-            Cell::owner(condition.managed_by),
-        ]
-    };
-    let rows: Vec<_> = listed.records.into_iter().map(row).collect();
+        condition_row(&visit, condition, users)
+    });
     let note = (!uses.complete).then_some(
         "“Used by” is about the first policies of the tenant: it has more than are looked through.",
     );
-    CONDITIONS.show(&visit, rows.into_iter(), next, note)
+    CONDITIONS.show(&visit, rows, next, note)
+}
+
+/// Returns the row of a named condition that the policies `users` use.
+fn condition_row(
+    visit: &Visit,
+    condition: ConditionRecord,
+    users: Vec<(Uuid, String)>,
+) -> Vec<Cell> {
+    let others = users.len().saturating_sub(USERS);
+    let links = users
+        .into_iter()
+        .take(USERS)
+        .map(|(id, name)| Link { page: visit.page(&format!("policies/{id}")), name });
+    let text = text(condition.written(), condition.condition.text());
+    vec![
+        Cell::text(condition.name),
+        Cell::Code(text),
+        Cell::Links(links.collect(), others),
+        Cell::text(condition.about.unwrap_or_default()),
+        Cell::owner(condition.managed_by),
+    ]
 }

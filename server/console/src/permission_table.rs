@@ -36,11 +36,11 @@ impl PermissionTable {
     pub(crate) async fn read(visit: &Visit, subject: Option<&str>) -> Result<Self, ApiError> {
         let wanted = page_of(visit, "permissions", subject.unwrap_or_default())?;
         let found = list(visit, subject, *wanted.after()).await?;
-        let file = |subject| with_query(&visit.page("access/what.csv"), &[("subject", subject)]);
         Ok(Self {
             permissions: found.permissions,
             next: found.next.map(|last| at_cursor(&visit.uri, &wanted.cursor(&last))),
-            csv: subject.map(file),
+            csv: subject
+                .map(|subject| with_query(&visit.page("access/what.csv"), &[("subject", subject)])),
             api: subject.is_none().then(|| AsApi::post(&visit.address, ROUTE, "{}")),
         })
     }

@@ -9,7 +9,7 @@ use portcullis_engine::Policy;
 use portcullis_http::error::ApiError;
 use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
-use portcullis_model::decision_stats::{DecisionGroup, StatsDimension};
+use portcullis_model::decision_stats::StatsDimension;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::PolicyRecord;
 use portcullis_operations::decisions::stats;
@@ -42,7 +42,7 @@ struct Search {
 #[derive(Template)]
 #[template(path = "policies.html")]
 struct Table {
-    rows: Vec<Row>,
+    rows: Vec<PolicyRow>,
     next: Option<String>,
     is_searched: bool,
     /// The reason why the decisions are not counted, or not all.
@@ -50,7 +50,7 @@ struct Table {
     api: AsApi,
 }
 
-struct Row {
+struct PolicyRow {
     name: String,
     page: String,
     effect: &'static str,
@@ -87,19 +87,19 @@ async fn write(
     let counted = stats(&visit.app, &visit.caller, selection, &[StatsDimension::Rule]).await;
     let (counts, uncounted) = match counted {
         Ok(stats) => {
-            let count = |group: &DecisionGroup| {
+            let counts = stats.groups.iter().map(|group| {
                 let rule = group.values.first().map(|(_, rule)| rule.clone()).unwrap_or_default();
                 (rule, group.allow + group.deny)
-            };
-            let counts: BTreeMap<String, u64> = stats.groups.iter().map(count).collect();
+            });
+            let counts: BTreeMap<String, u64> = counts.collect();
             let part = "Not all decisions could be counted in time.".to_owned();
             (Some(counts), (!stats.complete).then_some(part))
         }
         Err(error) => (None, Some(ApiError::from(error).message())),
     };
-    let row = |policy| Row::new(&visit, policy, counts.as_ref());
+    let rows = listed.records.into_iter();
     let table = Table {
-        rows: listed.records.into_iter().map(row).collect(),
+        rows: rows.map(|policy| PolicyRow::new(&visit, policy, counts.as_ref())).collect(),
         next,
         is_searched: !visit.parameter("q").is_empty(),
         uncounted,
@@ -113,7 +113,7 @@ async fn write(
     Ok(page)
 }
 
-impl Row {
+impl PolicyRow {
     fn new(visit: &Visit, policy: PolicyRecord, counts: Option<&BTreeMap<String, u64>>) -> Self {
         let id = policy.id.to_string();
         let effect: &'static str = policy.effect.into_str();

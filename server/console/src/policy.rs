@@ -61,17 +61,16 @@ pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, Api
     let report = policies::report(&visit.app, &manager, id, COVERED).await?;
     let PolicyReport { record: policy, condition, warnings, covers } = report;
     let history = revisions::for_policy(&visit.app, &manager, id, u64::MAX, CHANGES).await?;
-    let who = |resource: &str| with_query(&visit.page("access/who"), &[("resource", resource)]);
     let fault = condition.as_ref().err();
     let broken = fault.map(|fault| format!("the condition does not compile any more: {fault}"));
     let doubts = broken.into_iter().chain(warnings.into_iter().map(|warning| warning.message));
     let summary = Summary {
         tabs: tabs(&visit, "policies"),
-        who: who(&policy.resource.to_string()),
+        who: who_page(&visit, &policy.resource.to_string()),
         created: ShownTime::of(policy.created_at),
         doubts: doubts.collect(),
         condition: ShownCondition::of(&visit, condition, policy.rule_data.text()),
-        covers: covers.records.into_iter().map(|name| (who(&name), name)).collect(),
+        covers: covers.records.into_iter().map(|name| (who_page(&visit, &name), name)).collect(),
         covers_more: covers.more,
         history: history.records.into_iter().map(|one| change(&visit, one)).collect(),
         has_more: history.more,
@@ -81,6 +80,11 @@ pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, Api
     let selection =
         DecisionSelection { rule: Some(id.to_string()), ..DecisionSelection::default() };
     stream(visit, &summary.policy.name, &summary, move |visit, page| write(visit, selection, page))
+}
+
+/// Returns the page of the subjects who can do something with `resource`.
+fn who_page(visit: &Visit, resource: &str) -> String {
+    with_query(&visit.page("access/who"), &[("resource", resource)])
 }
 
 fn change(visit: &Visit, one: RecordRevision) -> Change {

@@ -93,6 +93,7 @@ impl Stranger {
         match error {
             SignInError::Refused(why) => self.failed(tenant, StatusCode::BAD_REQUEST, why),
             SignInError::Provider(cause) => {
+                // The cause may name hosts behind the service: the page shows none of it.
                 let request_id = self.context.id.text();
                 let cause = format!("{cause:#}");
                 tracing::warn!(request_id, cause, "an identity provider cannot be asked");
@@ -192,6 +193,7 @@ pub(crate) async fn show(stranger: Stranger) -> Response {
         let to = wanted(&stranger, name);
         let to = utf8_percent_encode(&to, NON_ALPHANUMERIC).to_string();
         let folder = stranger.address.folder(name);
+        // `public` ends with the path with which the folder begins.
         let own = folder.get(stranger.address.path("").len()..).unwrap_or_default();
         let providers = all.into_iter().map(|provider| {
             let id = provider.id.map_or_else(|| ONLY.to_owned(), |id| id.to_string());
@@ -215,18 +217,24 @@ fn wanted(stranger: &Stranger, tenant: &str) -> String {
 pub(crate) async fn begin(stranger: Stranger) -> Response {
     let begun = async {
         stranger.must_know(&["to"])?;
-        let none = || ApiError::not_found("identity provider");
-        let tenant = tenant_of(&stranger.app, stranger.segment("t")).await?.ok_or_else(none)?;
+        // The answer is the same without the tenant, so that nobody learns which tenants exist.
+        let tenant = tenant_of(&stranger.app, stranger.segment("t")).await?;
+        let tenant = tenant.ok_or_else(no_provider)?;
         let id = match stranger.segment("provider") {
             ONLY => None,
-            text => Some(Uuid::try_parse(text).map_err(|_| none())?),
+            text => Some(Uuid::try_parse(text).map_err(|_| no_provider())?),
         };
-        let provider = sign_in_provider(&stranger.app, &tenant.id, id).await?.ok_or_else(none)?;
+        let provider = sign_in_provider(&stranger.app, &tenant.id, id).await?;
+        let provider = provider.ok_or_else(no_provider)?;
         let to = wanted(&stranger, &tenant.name);
         stranger.go_to(provider, Some(&tenant), Some(to)).await
     };
     let answer = begun.await;
     stranger.show(answer)
+}
+
+fn no_provider() -> ApiError {
+    ApiError::not_found("identity provider")
 }
 
 /// Ends a sign-in: the browser comes back from the provider.

@@ -57,10 +57,11 @@ pub(crate) async fn by_provider(State(app): State<App>, request: Request) -> Res
         let _place = admit_stranger(&app, &context).await?;
         let form = FormBody::read(request).await?;
         let token = form.get("logout_token");
-        let missing = || ApiError::bad_request("the form has no `logout_token`");
-        let ended = log_out(&app, token.ok_or_else(missing)?).await;
+        let token = token.ok_or_else(|| ApiError::bad_request("the form has no `logout_token`"))?;
+        let ended = log_out(&app, token).await;
         ended.map_err(|error| match &error {
             AuthError::TokenRefused(why) => {
+                // A wrong token counts against the address, as any wrong credential does.
                 let bad = ApiError::bad_request(why.clone());
                 match failed(&app, &context, RefusedCredential::Token, error) {
                     limited @ ApiError::RateLimited(_) => limited,

@@ -182,37 +182,35 @@ async fn arrive(app: App, request: Request, known: &[&str]) -> Result<Visit, Box
     let stranger = Stranger::without_place(&mut parts, &app).await;
     let Stranger { address, context, path, frame, headers, uri, .. } =
         stranger.map_err(|error| Box::new(error.into_response()))?;
-    let show = |error: &ApiError| Box::new(problem::page(&frame, &context, error));
     let name = path.get("t").map(String::as_str).unwrap_or_default();
     if name == NO_TENANT {
-        return Err(show(&ApiError::not_found("page")));
+        return Err(refusal(&frame, &context, &ApiError::not_found("page")));
     }
     let found = proved(&app, (&address, &context), &headers, name).await;
-    let found = found.map_err(|error| show(&error))?;
+    let found = found.map_err(|error| refusal(&frame, &context, &error))?;
     let Some(Proved { tenant, proof, session }) = found else {
         return Err(Box::new(sign_in_first(&parts, &address, name)));
     };
     let is_manager = session.holder.must_manage(None, &app.manager_roles).is_ok();
     let signed = Signed::new(&app, &tenant, &session, &proof, is_manager);
-    let frame = frame.clone().signed(&uri, signed);
-    let show = |error: &ApiError| Box::new(problem::page(&frame, &context, error));
+    let frame = frame.signed(&uri, signed);
     let person = (&*tenant.id, &*session.record.subject);
     let admitted = admit(&app, &context, &parts.method, person).await;
-    let place = admitted.map_err(|error| show(&error))?;
+    let place = admitted.map_err(|error| refusal(&frame, &context, &error))?;
     let others = other_tenants(&app, &address, &headers, &tenant).await;
-    let others = others.map_err(|error| show(&error))?;
+    let others = others.map_err(|error| refusal(&frame, &context, &error))?;
     let frame = frame.beside(others);
-    let show = |error: &ApiError| Box::new(problem::page(&frame, &context, error));
     let known: Vec<String> = known.iter().map(|name| (*name).to_owned()).collect();
     if let Some(fault) = fault_of(&uri, &known) {
-        return Err(show(&ApiError::bad_request(fault)));
+        return Err(refusal(&frame, &context, &ApiError::bad_request(fault)));
     }
+    // The body is read last, when everything else about the request is in order.
     let mut form = FormBody::default();
     if parts.method == Method::POST {
         let read = FormBody::read(Request::from_parts(parts, body)).await;
-        form = read.map_err(|error| show(&error))?;
+        form = read.map_err(|error| refusal(&frame, &context, &error))?;
         if !forms::is_own(&app, &address, &headers, &form, proof.hash()) {
-            return Err(show(&problem::foreign_form()));
+            return Err(refusal(&frame, &context, &problem::foreign_form()));
         }
     }
     Ok(Visit {
@@ -232,11 +230,16 @@ async fn arrive(app: App, request: Request, known: &[&str]) -> Result<Visit, Box
     })
 }
 
+fn refusal(frame: &Frame, context: &RequestContext, error: &ApiError) -> Box<Response> {
+    Box::new(problem::page(frame, context, error))
+}
+
 /// Answers a request without a session: a page leads to the sign-in, and comes back from there.
 fn sign_in_first(parts: &Parts, address: &Address, tenant: &str) -> Response {
     let accept = parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     let accept = accept.unwrap_or_default();
     let is_for_script = accept.contains("application/json") || accept.contains("text/event-stream");
+    // A script shows no sign-in, and what a form sent would be lost on the way there.
     if !parts.method.is_safe() || is_for_script {
         return ApiError::NoCredential.into_response();
     }

@@ -86,23 +86,30 @@ impl DecisionLog {
         // More is not read, because it is not sent.
         let bytes = Some(span.bytes.map_or(MAX_ANSWER, |bytes| bytes.min(MAX_ANSWER)));
         let span = DecisionSpan { bytes, ..span };
-        let add = move |answer: &mut Answer, record: RawRecord<'_>| {
-            let start = answer.frames.len();
-            let head = (Kind::Async, record.id, &*name);
-            frame::begin(&mut answer.frames, head, |out| out.extend_from_slice(record.json));
-            frame::finish(&mut answer.frames[start..]);
-            answer.records += 1;
+        self.visit_buffered(tenant, selection, span, Answer::default(), move |answer, record| {
+            answer.add(&name, record);
             let is_enough = !room.take(record.json.len()) || answer.records >= limit;
-            answer.is_full = answer.frames.len() > MAX_ANSWER;
             match answer.is_full || is_enough {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
-        };
-        self.visit_buffered(tenant, selection, span, Answer::default(), add).await
+        })
+        .await
     }
 
     fn now(&self) -> Timestamp {
         self.keeper().map_or(Timestamp::from_millis(0), |keeper| keeper.now())
+    }
+}
+
+impl Answer {
+    fn add(&mut self, tenant: &str, record: RawRecord<'_>) {
+        let start = self.frames.len();
+        // The kind matters to files alone: whoever asked reads only the id, the tenant and the text.
+        let head = (Kind::Async, record.id, tenant);
+        frame::begin(&mut self.frames, head, |out| out.extend_from_slice(record.json));
+        frame::finish(&mut self.frames[start..]);
+        self.records += 1;
+        self.is_full = self.frames.len() > MAX_ANSWER;
     }
 }

@@ -83,7 +83,7 @@ impl Pending {
 
 /// A frame in the buffer.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct BatchEntry {
     pub(crate) place: Range<usize>,
     pub(crate) kind: Kind,
     pub(crate) account: Account,
@@ -97,7 +97,7 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<BatchEntry>,
     pub(crate) shares: Shares,
     pub(crate) group: Arc<Group>,
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::batch::{Batch, Entry, MAX_BYTES, MAX_RECORDS, Pending};
+use crate::batch::{Batch, BatchEntry, MAX_BYTES, MAX_RECORDS, Pending};
 use crate::decision::RecordedDecision;
 use crate::frame::{self, Kind, MAX_WRITTEN};
 use crate::left_out::LeftOutCounts;
@@ -26,12 +26,12 @@ const AHEAD: u64 = 64;
 /// The buffer that checks fill and the writer empties.
 #[derive(Debug)]
 pub(crate) struct Buffer {
-    state: Mutex<State>,
+    state: Mutex<BufferState>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
+struct BufferState {
     batch: Batch,
     /// The number of `batch`, from 1.
     turn: u64,
@@ -53,7 +53,7 @@ struct State {
 impl Buffer {
     /// Makes a buffer whose records go to the empty `segment`.
     pub(crate) fn new(segment: Arc<Segment>, metrics: LogMetrics) -> Self {
-        let state = State {
+        let state = BufferState {
             batch: Batch::new(),
             turn: 1,
             segment,
@@ -180,7 +180,7 @@ impl Buffer {
         let _ = before.set_mark(accepted);
     }
 
-    /// Learns that so many asynchronous records did not reach the disk, and are counted as lost.
+    /// Takes note of asynchronous records that did not reach the disk, and that are counted as lost.
     pub(crate) fn forget(&self, lost: u64) {
         let mut state = self.state.lock();
         state.accepted = state.accepted.saturating_sub(lost);
@@ -205,7 +205,7 @@ impl Buffer {
     }
 }
 
-impl State {
+impl BufferState {
     fn has_work(&self) -> bool {
         !self.batch.entries.is_empty()
             || self.has_counts_to_write()
@@ -246,7 +246,13 @@ impl State {
         }
         self.batch.bytes.extend_from_slice(frame);
         let place = self.batch.entries.len();
-        self.batch.entries.push(Entry { place: start..end, kind, account, decisions: 1, texts });
+        self.batch.entries.push(BatchEntry {
+            place: start..end,
+            kind,
+            account,
+            decisions: 1,
+            texts,
+        });
         self.urgent |= kind == Kind::Durable || end > MAX_BYTES / 4;
         let group = &self.batch.group;
         Ok((kind == Kind::Durable).then(|| Pending { group: Arc::clone(group), place }))

@@ -89,7 +89,7 @@ impl Chunk {
         }
     }
 
-    /// Reads the wanted records from the key `from` on, as many as `may_hold` says that so many bytes of their texts may be in
+    /// Reads the wanted records from the key `from` on, as many as `may_hold` allows with the bytes of their texts in
     /// memory. Blocks.
     pub(crate) fn open(
         &self,
@@ -192,16 +192,15 @@ impl Loaded {
     }
 
     /// Puts off the second half of the records, or those from the new one with `key` on, so that what is left has room. Returns
-    /// false if there is none to put off.
+    /// false if no record is left to put off.
     fn put_off(&mut self, wanted: &Wanted, key: u128) -> bool {
-        let key_of = |record: &LoadedRecord| wanted.key(record.id);
-        self.records.sort_unstable_by_key(key_of);
+        self.records.sort_unstable_by_key(|record| wanted.key(record.id));
         let kept = match &self.records[..] {
             [] => return false,
-            [only] => usize::from(key_of(only) < key),
+            [only] => usize::from(wanted.key(only.id) < key),
             more => more.len() / 2,
         };
-        self.rest = Some(self.records.get(kept).map_or(key, key_of));
+        self.rest = Some(self.records.get(kept).map_or(key, |record| wanted.key(record.id)));
         self.records.truncate(kept);
         self.pack();
         true
@@ -210,6 +209,7 @@ impl Loaded {
     /// Forgets the texts that no record has any more.
     fn pack(&mut self) {
         let (records, texts) = (mem::take(&mut self.records), mem::take(&mut self.texts));
+        // The records that stay count their shared texts anew.
         self.shared.clear();
         self.shared_bytes = 0;
         for LoadedRecord { id, json, inserts } in records {

@@ -185,10 +185,10 @@ impl RecordedDecision<'_> {
             }
             members.object(namespace, |members| {
                 for (name, value) in all {
-                    let unread = |terms: &Minimisation| {
+                    let is_unread = minimisation.is_some_and(|terms| {
                         terms.only_if_read(namespace, name) && !(self.reads)(namespace, name)
-                    };
-                    if !minimisation.is_some_and(unread) {
+                    });
+                    if !is_unread {
                         members.sent_attribute(namespace, name, value);
                     }
                 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
-use portcullis_storage::Tx;
 use portcullis_storage::decision_erasures::{self, ErasureRow};
 use portcullis_storage::denied_persons::DeniedPersons;
 use portcullis_storage::erased_denials;
@@ -38,6 +37,7 @@ impl DecisionLog {
         self.flush().await;
         let current = self.segments().current();
         loop {
+            // Before the look at the files, so that a file that ends in between is not missed.
             let finished = self.segments().finished();
             if current.extent().ids.is_none() || self.segments().current().number > current.number {
                 break;
@@ -105,8 +105,9 @@ impl DecisionLog {
     /// # Errors
     /// One failed.
     async fn erase_pending(&self, keeper: &Keeper) -> Result<(), ArchiveError> {
-        let pending = async |tx: &mut Tx| decision_erasures::pending(tx, ROUND).await;
-        let pending = keeper.archive.store().read_all(pending).await?;
+        let store = keeper.archive.store();
+        let pending =
+            store.read_all(async |tx| decision_erasures::pending(tx, ROUND).await).await?;
         let mut by_tenant = BTreeMap::<String, Vec<ErasureRow>>::new();
         for erasure in pending {
             by_tenant.entry(erasure.tenant_id.clone()).or_default().push(erasure);
@@ -143,13 +144,9 @@ impl DecisionLog {
         tenant: &str,
         erasures: &[ErasureRow],
     ) -> Result<(), ArchiveError> {
-        let selection = |erasure: &ErasureRow| {
-            let subject = Some(self.erasures().name(tenant, &erasure.subject)?);
-            let to = Some(Timestamp::from_millis(erasure.erased_at.saturating_add(1)));
-            Some(DecisionSelection { subject, to, ..DecisionSelection::default() })
-        };
         // All records are read if one name is not known.
-        let selections: Option<Vec<_>> = erasures.iter().map(selection).collect();
+        let selections: Option<Vec<_>> =
+            erasures.iter().map(|erasure| self.selection_of(tenant, erasure)).collect();
         let selections = selections.unwrap_or_else(|| vec![DecisionSelection::default()]);
         let turn = keeper.turn().await;
         keeper.archive.erase(tenant, &selections, keeper.now()).await?;
@@ -163,6 +160,14 @@ impl DecisionLog {
         erasures.iter().for_each(|erasure| self.erasures().end(tenant, &erasure.subject));
         Ok(())
     }
+
+    /// Returns what selects the records that an erasure removes; `None` if this process does not know the name of the person.
+    fn selection_of(&self, tenant: &str, erasure: &ErasureRow) -> Option<DecisionSelection> {
+        let subject = Some(self.erasures().name(tenant, &erasure.subject)?);
+        // `to` is not selected itself.
+        let to = Some(Timestamp::from_millis(erasure.erased_at.saturating_add(1)));
+        Some(DecisionSelection { subject, to, ..DecisionSelection::default() })
+    }
 }
 
 /// Erases the deliveries of the denied checks of the persons, and counts them.
@@ -171,8 +176,10 @@ async fn erase_deliveries(
     tenant: &str,
     erasures: &[ErasureRow],
 ) -> Result<(), ArchiveError> {
-    let until = |row: &ErasureRow| (row.subject.clone(), Timestamp::from_millis(row.erased_at));
-    let erased_at = erasures.iter().map(until).collect();
+    let erased_at = erasures
+        .iter()
+        .map(|row| (row.subject.clone(), Timestamp::from_millis(row.erased_at)))
+        .collect();
     let code_of = |subject: &str| keeper.archive.code_of(tenant, subject);
     let persons = DeniedPersons { erased_at: &erased_at, code_of: &code_of };
     Ok(erased_denials::erase(keeper.archive.store(), tenant, persons).await?)

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use tokio::sync::Notify;
 
-use crate::batch::Entry;
+use crate::batch::BatchEntry;
 use crate::frame::{self, Frame};
 use crate::metrics::LogMetrics;
 use crate::shared::expand;
@@ -101,16 +101,17 @@ impl Followers {
         if all.len() == MAX_FEEDS {
             return Err(FeedRefused::OfService);
         }
-        let of_tenant = || all.iter().filter(|other| other.tenant == tenant);
-        if of_tenant().count() == MAX_OF_TENANT {
+        let of_tenant = all.iter().filter(|other| other.tenant == tenant);
+        if of_tenant.clone().count() == MAX_OF_TENANT {
             return Err(FeedRefused::OfTenant);
         }
         if member.is_some() {
-            let members = || of_tenant().filter_map(|other| other.member.as_deref());
-            if members().any(|other| Some(other) == member) {
+            let members = of_tenant.filter_map(|other| other.member.as_deref());
+            if members.clone().any(|other| Some(other) == member) {
                 return Err(FeedRefused::OfMember);
             }
-            if members().count() == MAX_OF_MEMBERS {
+            // Managers have no member, and do not count here.
+            if members.count() == MAX_OF_MEMBERS {
                 return Err(FeedRefused::OfMembers);
             }
         }
@@ -143,7 +144,7 @@ impl Followers {
     }
 
     /// Passes on records, with their frames, which were written.
-    pub(crate) fn pass_on(&self, records: &[(&Entry, &[u8])]) {
+    pub(crate) fn pass_on(&self, records: &[(&BatchEntry, &[u8])]) {
         if self.count.load(Ordering::Acquire) == 0 {
             return;
         }
@@ -151,6 +152,7 @@ impl Followers {
         let mut whole = Vec::new();
         for (entry, frame) in records {
             let Some(frame) = Frame::parse(frame::content(frame)) else { continue };
+            // A record is parsed only if somebody of its tenant reads.
             let mut of_tenant =
                 all.iter().filter(|follower| follower.tenant == frame.tenant).peekable();
             if of_tenant.peek().is_none() {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use portcullis_model::Timestamp;
 use uuid::Uuid;
 
-use crate::batch::{Batch, Entry};
+use crate::batch::{Batch, BatchEntry};
 use crate::decision::RecordedDecision;
 use crate::frame::{self, Kind};
 use crate::members::write_integer;
@@ -94,7 +94,7 @@ impl LeftOutCounts {
             let (place, account) = (start..batch.bytes.len(), Account::of(&group.tenant));
             let decisions = group.count.unsigned_abs();
             let (kind, texts) = (Kind::Count, Vec::new());
-            batch.entries.push(Entry { place, kind, account, decisions, texts });
+            batch.entries.push(BatchEntry { place, kind, account, decisions, texts });
         }
     }
 }

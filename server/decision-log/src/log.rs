@@ -38,10 +38,10 @@ pub struct LogConfig {
 
 /// The log of decisions of a process. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct DecisionLog(Arc<Shared>);
+pub struct DecisionLog(Arc<LogParts>);
 
 #[derive(Debug)]
-struct Shared {
+struct LogParts {
     buffer: Arc<Buffer>,
     segments: Arc<Segments>,
     metrics: LogMetrics,
@@ -80,7 +80,7 @@ impl DecisionLog {
         let writer = Mutex::new(Some(writer));
         let erasures = Erasures::default();
         let shared =
-            Shared { buffer, segments, metrics, followers, keeper, erasures, others, writer };
+            LogParts { buffer, segments, metrics, followers, keeper, erasures, others, writer };
         Ok(Self(Arc::new(shared)))
     }
 
@@ -199,7 +199,7 @@ impl DecisionLog {
     }
 }
 
-impl Drop for Shared {
+impl Drop for LogParts {
     /// Lets the writer bring to disk what it has, and end.
     fn drop(&mut self) {
         self.buffer.close();

@@ -294,6 +294,7 @@ impl Write for Escaped<'_> {
 fn write_list(out: &mut Vec<u8>, write: impl FnOnce(&mut RecordTexts<'_>)) {
     out.push(b'[');
     write(&mut RecordTexts(out));
+    // Each item ends with a comma.
     if out.last() == Some(&b',') {
         out.pop();
     }
@@ -310,7 +311,6 @@ pub(crate) fn quote(out: &mut Vec<u8>, text: impl AsRef<[u8]>) {
 #[inline]
 fn escape(out: &mut Vec<u8>, bytes: &[u8]) {
     let (words, rest) = bytes.as_chunks::<8>();
-    let is_plain_word = |word: &[u8; 8]| is_plain(u64::from_ne_bytes(*word));
     let is_plain = words.iter().all(is_plain_word)
         && match bytes.last_chunk::<8>() {
             // It has the rest, and a part of the word before.
@@ -326,13 +326,17 @@ fn escape(out: &mut Vec<u8>, bytes: &[u8]) {
 /// Returns whether no byte of the word is a control character, a quotation mark or a backslash. May say no of a word with
 /// bytes beyond ASCII, which then takes the slow way.
 #[inline]
-fn is_plain(word: u64) -> bool {
+fn is_plain_word(word: &[u8; 8]) -> bool {
     /// A word of equal bytes.
     const fn all(byte: u8) -> u64 {
         u64::from_ne_bytes([byte; 8])
     }
-    // A byte below `n` borrows from its highest bit when `n` is subtracted; a difference of zero is a byte below 1.
-    let below = |word: u64, bound: u8| word.wrapping_sub(all(bound)) & !word;
+    /// Returns a word with the highest bit of each byte below `bound`, and of some above such a one. A byte below `n` borrows from
+    /// its highest bit when `n` is subtracted; a difference of zero is a byte below 1.
+    const fn below(word: u64, bound: u8) -> u64 {
+        word.wrapping_sub(all(bound)) & !word
+    }
+    let word = u64::from_ne_bytes(*word);
     let quotes = below(word ^ all(b'"'), 1) | below(word ^ all(b'\\'), 1);
     (below(word, 0x20) | quotes | word) & all(0x80) == 0
 }
@@ -406,6 +410,8 @@ pub(crate) fn write_instant(out: &mut Vec<u8>, at: Timestamp) {
         }
         out.extend_from_slice(text.as_bytes());
     });
-    let digit = |unit: i64| b'0' + u8::try_from(millis / unit % 10).unwrap_or_default();
-    out.extend_from_slice(&[digit(100), digit(10), digit(1), b'Z', b'"']);
+    let digits =
+        [100, 10, 1].map(|unit| b'0' + u8::try_from(millis / unit % 10).unwrap_or_default());
+    out.extend_from_slice(&digits);
+    out.extend_from_slice(b"Z\"");
 }

@@ -87,20 +87,20 @@ impl Counted {
     }
 
     fn end(self) -> Parity {
-        let named = |((at, resource, action), mut row): (_, ParityRow)| {
+        let rows = self.rows.into_iter().map(|((at, resource, action), mut row)| {
             // The most frequent cause comes first.
             row.groups.sort_by_key(|group| std::cmp::Reverse(group.count));
             ParityRow { at, resource, action, ..row }
-        };
-        Parity { rows: self.rows.into_iter().map(named).collect(), complete: !self.is_partial }
+        });
+        Parity { rows: rows.collect(), complete: !self.is_partial }
     }
 }
 
-/// Counts a difference in its group. Returns whether there is one.
+/// Counts a difference in its group. Returns false if there is no room for a new group.
 fn add_to_groups(groups: &mut Vec<ParityGroup>, expected: Effect, record: DecisionRecord) -> bool {
     let DecisionRecord { id, decision, rule, .. } = record;
-    let is_known = |group: &ParityGroup| group.expected == expected && group.rule == rule;
-    match groups.iter().position(is_known) {
+    // There are two effects: where they differ, `expected` tells the decision, too.
+    match groups.iter().position(|group| group.expected == expected && group.rule == rule) {
         Some(place) => {
             let group = &mut groups[place];
             group.count += 1;

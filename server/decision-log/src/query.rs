@@ -8,7 +8,7 @@ use portcullis_model::page::{Listed, MAX_PAGE_BYTES};
 use uuid::Uuid;
 
 use crate::log::DecisionLog;
-use crate::reading::{DecisionSpan, PageRoom, QueryError, RawRecord, ReadLimit, Visited};
+use crate::reading::{DecisionSpan, PageRoom, QueryError, ReadLimit, Visited};
 
 /// The part of a list of decisions that is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ impl DecisionLog {
         let span = DecisionSpan { before, limit: wanted, bytes, ..DecisionSpan::default() };
         let found = Listed { records: Vec::new(), more: false };
         let (mut seen, mut room) = (0, PageRoom::new(bytes));
-        let add = move |found: &mut Listed<DecisionRecord>, record: RawRecord<'_>| {
+        self.visit(tenant, selection, span, limits, found, move |found, record| {
             if seen == limit || !room.take(record.json.len()) {
                 found.more = true;
                 return ControlFlow::Break(());
@@ -48,8 +48,8 @@ impl DecisionLog {
             // A record of a later version may have what this one cannot read.
             found.records.extend(serde_json::from_slice(record.json));
             ControlFlow::Continue(())
-        };
-        self.visit(tenant, selection, span, limits, found, add).await
+        })
+        .await
     }
 
     /// Returns the record `id` of `tenant`, which is due first, so that only a caller who is gone ends the search.

@@ -48,7 +48,7 @@ pub struct ReadLimit {
     pub(crate) time: Duration,
     /// Whether somebody waits for its outcome.
     pub(crate) is_awaited: Box<dyn Fn() -> bool + Send>,
-    /// Whether the visit may have so many bytes of texts in memory.
+    /// Whether the visit may have this number of bytes of texts in memory.
     pub(crate) may_hold: Box<dyn FnMut(usize) -> bool + Send>,
 }
 
@@ -63,7 +63,7 @@ impl ReadLimit {
         Self { time, is_awaited: Box::new(is_awaited), may_hold: Box::new(|_| true) }
     }
 
-    /// Returns the limit of a visit that asks `may_hold` before it reads texts: whether it may have so many bytes of them in
+    /// Returns the limit of a visit that asks `may_hold` before it reads texts: whether it may have their bytes in
     /// memory. One that wants all reads a part again later where there is no room for all of it; one that may not have a
     /// single text, or the first ones, has no outcome.
     #[must_use]
@@ -134,7 +134,7 @@ impl PageRoom {
         Self { most, taken: 0 }
     }
 
-    /// Takes the room for a text of so many bytes. Returns whether there was room; the first text always has it.
+    /// Takes the room for a text of this length. Returns whether there was room; the first text always has it.
     pub(crate) fn take(&mut self, bytes: usize) -> bool {
         let taken = self.taken.saturating_add(bytes);
         let fits = self.taken == 0 || self.most.is_none_or(|most| taken <= most);

@@ -161,7 +161,7 @@ impl Recorded {
     /// Waits until the record is on disk, if somebody demands that. Returns whether there is a record.
     ///
     /// # Errors
-    /// There is none, and the tenant refuses decisions without one.
+    /// No record is on disk, and the tenant refuses decisions without one.
     pub async fn settled(self) -> Result<bool, Lost> {
         let (cause, full) = match self {
             Self::LeftOut => return Ok(false),

@@ -317,19 +317,19 @@ impl Segment {
         }
     }
 
-    fn part(&self, at: u64, end: u64) -> Part<'_> {
-        Part { file: &self.file, at, end }
+    fn part(&self, at: u64, end: u64) -> FileSpan<'_> {
+        FileSpan { file: &self.file, at, end }
     }
 }
 
 /// A part of a file. Several readers share one handle, each with its own position.
-struct Part<'f> {
+struct FileSpan<'f> {
     file: &'f File,
     at: u64,
     end: u64,
 }
 
-impl Read for Part<'_> {
+impl Read for FileSpan<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let wanted = into.len().min(left);

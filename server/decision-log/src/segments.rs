@@ -79,6 +79,7 @@ impl Segments {
         let (closed, next) = recover(&folder, &metrics).map_err(failed)?;
         let current = Segment::create(&folder, next, &metrics).map_err(failed)?;
         let mut room = Shares::new(max_bytes);
+        // What is not sealed yet counts against the shares of its tenants, as before the start.
         closed.iter().for_each(|segment| segment.take_room(&mut room));
         let room = Mutex::new(room);
         let files = Mutex::new(Files { closed, current });
@@ -133,6 +134,7 @@ impl Segments {
     /// Deletes a file whose records are sealed. Who reads it reads on.
     pub(crate) fn remove(&self, segment: &Segment) -> io::Result<()> {
         std::fs::remove_file(&segment.path)?;
+        // On disk first, so that a crash does not bring back a file whose room others took.
         File::open(&self.folder)?.sync_all()?;
         self.files.lock().closed.retain(|closed| closed.number != segment.number);
         segment.give_back(&mut self.room());
@@ -142,9 +144,6 @@ impl Segments {
 
     /// Returns whether the file that grows began on a day before the day of `now`.
     pub(crate) fn is_of_an_earlier_day(&self, now: Timestamp) -> bool {
-        /// Milliseconds of a day.
-        const DAY: i64 = 24 * 60 * 60 * 1_000;
-        let day = |instant: Timestamp| instant.millis().div_euclid(DAY);
         let first = self.current().extent().ids.map(|(first, _)| first);
         first.is_some_and(|first| day(Timestamp::from_id(first)) < day(now))
     }
@@ -154,7 +153,7 @@ impl Segments {
         (self.max_bytes / FILES).min(MAX_SEGMENT)
     }
 
-    /// Returns the room for frames, of which each tenant has a share.
+    /// Returns the room for frames. Each tenant has a share of it.
     pub(crate) fn room(&self) -> MutexGuard<'_, Shares> {
         self.room.lock()
     }
@@ -166,6 +165,13 @@ impl Segments {
         let bytes = closed + files.current.length();
         self.metrics.buffered.set(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
+}
+
+/// Returns the day of an instant, since the epoch.
+fn day(instant: Timestamp) -> i64 {
+    /// Milliseconds of a day.
+    const DAY: i64 = 24 * 60 * 60 * 1_000;
+    instant.millis().div_euclid(DAY)
 }
 
 /// Returns whether a file of the folder with this name is the service's own.

@@ -32,9 +32,10 @@ impl DecisionLog {
         let counting = Counting::new(selection.clone(), dimensions.to_vec(), registered);
         let read = counting.to_read();
         let span = DecisionSpan { counts: true, ..DecisionSpan::default() };
-        let add = |counting: &mut Counting, record| counting.add(&record);
-        let (mut counting, complete) =
-            self.count(tenant, &read, span, limit, counting, add).await?;
+        let counted = self.count(tenant, &read, span, limit, counting, |counting, record| {
+            counting.add(&record);
+        });
+        let (mut counting, complete) = counted.await?;
         counting.complete &= complete;
         Ok(counting.end())
     }
@@ -74,10 +75,10 @@ impl Counting {
 
     /// Returns the selection of everything that may count: whole minutes, and what a count has.
     fn to_read(&self) -> DecisionSelection {
-        let up = |at: Timestamp| Timestamp::from_millis(minute(at).millis() + MINUTE);
+        let to = self.selection.to;
         DecisionSelection {
             from: self.selection.from.map(minute),
-            to: self.selection.to.map(up),
+            to: to.map(|to| Timestamp::from_millis(minute(to).millis() + MINUTE)),
             ..self.of_counts.clone()
         }
     }
@@ -90,7 +91,7 @@ impl Counting {
         }
     }
 
-    /// Adds a count, which is about a minute. One of which only a part is asked for makes the answer incomplete.
+    /// Adds a count, which is about a minute. One that is asked for only in part makes the answer incomplete.
     fn add_count(&mut self, record: &DecisionRecord, count: u64) {
         let minute = minute(record.time);
         let last = Timestamp::from_millis(minute.millis() + MINUTE - 1);

@@ -52,13 +52,13 @@ impl DecisionLog {
             chunks.extend(parts.into_iter().map(Chunk::Part));
         }
         let archive = self.archive().cloned();
-        let read = move || {
+        let visited = run_apart(move || {
             let of_others = Loaded::from_others(heard, &wanted);
             let mut merge = Merge::new(chunks, wanted, span.order, limit, archive);
             merge.add(of_others);
             merge.visit_all(into, visit)
-        };
-        let (into, rest) = run_apart(read).await??;
+        });
+        let (into, rest) = visited.await??;
         Ok(Visited { into, silent, rest })
     }
 
@@ -77,15 +77,17 @@ impl DecisionLog {
         mut add: impl FnMut(&mut T, DecisionRecord) + Send + 'static,
     ) -> Result<(T, bool), QueryError> {
         self.flush().await;
-        let add = move |(into, complete): &mut (T, bool), record: RawRecord<'_>| {
+        let into = (into, true);
+        let counted = self.visit(tenant, selection, span, limit, into, move |counted, record| {
+            let (into, complete) = counted;
             // A record of a later version may have what this one cannot read.
             match serde_json::from_slice(record.json) {
                 Ok(record) => add(into, record),
                 Err(_) => *complete = false,
             }
             ControlFlow::Continue(())
-        };
-        let counted = self.visit(tenant, selection, span, limit, (into, true), add).await?;
+        });
+        let counted = counted.await?;
         let is_complete = counted.is_complete();
         let (into, complete) = counted.into;
         Ok((into, complete && is_complete))
@@ -102,11 +104,11 @@ impl DecisionLog {
     ) -> Result<T, ArchiveError> {
         let wanted = Wanted::new(tenant, selection, span);
         let chunks = self.buffered();
-        let read = move || {
+        let visited = run_apart(move || {
             let merge = Merge::new(chunks, wanted, span.order, ReadLimit::none(), None);
             merge.visit_all(into, visit)
-        };
-        let (into, _) = run_apart(read).await??;
+        });
+        let (into, _) = visited.await??;
         Ok(into)
     }
 
@@ -194,12 +196,11 @@ impl Merge {
             DecisionOrder::OldestFirst => wanted.after,
         };
         let start = start.map_or(0, |id| order.key(id).saturating_add(1));
-        let due = |chunk: Chunk| {
+        self.waiting.extend(chunks.into_iter().filter_map(|chunk| {
             let (first, last) =
                 chunk.ids().filter(|&(first, last)| wanted.overlaps(first, last))?;
             Some((order.key(first).min(order.key(last)).max(start), chunk))
-        };
-        self.waiting.extend(chunks.into_iter().filter_map(due));
+        }));
         self.waiting.sort_by_key(|(key, _)| std::cmp::Reverse(*key));
     }
 
@@ -217,8 +218,7 @@ impl Merge {
             self.loaded.retain(|loaded| loaded.next_id().is_some());
             let keys = self.loaded.iter().filter_map(|loaded| loaded.next_id());
             let next = keys.map(|id| order.key(id)).min();
-            let is_due = |(key, _): &mut (u128, Chunk)| next.is_none_or(|next| *key <= next);
-            let chunk = self.waiting.pop_if(is_due);
+            let chunk = self.waiting.pop_if(|(key, _)| next.is_none_or(|next| *key <= next));
             let Some(key) = chunk.as_ref().map(|(key, _)| *key).or(next.filter(|_| checks)) else {
                 break;
             };
@@ -228,8 +228,7 @@ impl Merge {
             }
             let Some((_, chunk)) = chunk else { break };
             let held: usize = self.loaded.iter().map(Loaded::bytes).sum();
-            let may_hold = |bytes| (self.limit.may_hold)(held + bytes);
-            match chunk.open(&self.wanted, key, may_hold) {
+            match chunk.open(&self.wanted, key, |bytes| (self.limit.may_hold)(held + bytes)) {
                 Ok(Opened::Chunks(chunks)) => self.wait_for(chunks),
                 Ok(Opened::Records(loaded)) => {
                     if let Some(rest) = loaded.rest() {
@@ -240,8 +239,8 @@ impl Merge {
                 Err(error) => self.go_on_without(&chunk, key, error)?,
             }
         }
-        let key = |loaded: &&mut Loaded| loaded.next_id().map(|id| order.key(id));
-        Ok(self.loaded.iter_mut().min_by_key(key))
+        let loaded = self.loaded.iter_mut();
+        Ok(loaded.min_by_key(|loaded| loaded.next_id().map(|id| order.key(id))))
     }
 
     /// Goes on from `key` without the file of a chunk that cannot be read, if that is gone: with the one that took its place, or

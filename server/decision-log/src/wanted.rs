@@ -68,7 +68,7 @@ impl Wanted {
         self.limit.is_some() || self.bytes.is_some()
     }
 
-    /// Returns whether so many records, or so many bytes of new texts, are far more than are wanted.
+    /// Returns whether these are far more records, or far more bytes of new texts, than are wanted.
     pub(crate) fn is_many(&self, records: usize, new_bytes: usize) -> bool {
         /// Records and bytes that are gathered before some are forgotten.
         const SPARE: usize = 1_000;
@@ -157,9 +157,9 @@ impl Wanted {
 
 /// Returns whether the JSON text is a count of left out allows: its last member is `left_out`.
 fn is_count(json: &[u8]) -> bool {
-    let digits = |byte: &u8| byte.is_ascii_digit() || *byte == b'}';
-    let end = json.iter().rposition(|byte| !digits(byte)).map_or(0, |last| last + 1);
-    json[..end].ends_with(LEFT_OUT)
+    // The number of the member and the end of the object follow.
+    let before = json.iter().rposition(|byte| !byte.is_ascii_digit() && *byte != b'}');
+    json[..before.map_or(0, |last| last + 1)].ends_with(LEFT_OUT)
 }
 
 impl Looked<'_> {

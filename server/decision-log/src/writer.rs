@@ -9,7 +9,7 @@ use portcullis_fairness::Throttle;
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 
-use crate::batch::{Batch, Entry, Outcome};
+use crate::batch::{Batch, BatchEntry, Outcome};
 use crate::buffer::Buffer;
 use crate::feed::Followers;
 use crate::frame::{self, Kind};
@@ -28,7 +28,7 @@ const DAY: i64 = 24 * 60 * 60 * 1_000;
 #[derive(Debug, Default)]
 struct Taken<'b> {
     /// With their frames.
-    records: Vec<(&'b Entry, &'b [u8])>,
+    records: Vec<(&'b BatchEntry, &'b [u8])>,
     /// The bytes in the file that each of them takes, with the texts that no record before has.
     bytes: Vec<u64>,
     /// The texts that come into the file.
@@ -47,7 +47,7 @@ pub(crate) struct Writer {
     day: i64,
     /// Written records are on disk by then.
     sync_by: Option<Instant>,
-    /// Written records that nobody waits for, of which the disk said nothing yet.
+    /// Written records that nobody waits for and that may not be on disk yet.
     unsynced: u64,
     followers: Arc<Followers>,
     /// Frames as the file is to have them.
@@ -150,6 +150,7 @@ impl Writer {
                 taken.records.push((entry, frame));
                 taken.bytes.push(bytes);
             } else {
+                // The file gets none of the texts that were laid out for the record.
                 self.out.truncate(start);
                 taken.texts.drain(known..).for_each(|text| text.set_place(None));
                 lost.insert(place, Lost::DiskFull);
@@ -160,23 +161,23 @@ impl Writer {
 
     /// Appends the frames in `out`, of records that have room, to the file.
     fn append(&mut self, taken: &Taken<'_>) -> Result<(), Lost> {
-        let bytes = || taken.records.iter().zip(taken.bytes.iter().copied());
-        let frames =
-            bytes().map(|((entry, frame), bytes)| (frame::id(frame), entry.account, bytes));
+        let frames = taken
+            .with_bytes()
+            .map(|(entry, frame, bytes)| (frame::id(frame), entry.account, bytes));
         if let Err(error) = self.segment.append(&self.out, frames) {
             let mut room = self.segments.room();
-            bytes().for_each(|((entry, _), bytes)| room.give_back(entry.account, bytes));
+            taken.with_bytes().for_each(|(entry, _, bytes)| room.give_back(entry.account, bytes));
+            // Later records must not point to texts that are not in the file.
             taken.texts.iter().for_each(|text| text.set_place(None));
             return Err(self.lost(&error));
         }
         self.segments.measure();
         self.followers.pass_on(&taken.records);
-        let records = || taken.records.iter();
-        let count = |kind| records().filter(|(entry, _)| entry.kind == kind).count() as u64;
-        if count(Kind::Durable) > 0 {
+        // If the disk fails now, the whole batch is lost with its outcome: `unsynced` has the batches before.
+        if taken.count(Kind::Durable) > 0 {
             return self.sync();
         }
-        self.unsynced += count(Kind::Async);
+        self.unsynced += taken.count(Kind::Async);
         self.sync_by.get_or_insert_with(|| Instant::now() + SYNC);
         Ok(())
     }
@@ -240,12 +241,24 @@ impl Writer {
     }
 }
 
+impl<'b> Taken<'b> {
+    /// Returns each record with its frame and the bytes that it takes.
+    fn with_bytes(&self) -> impl Iterator<Item = (&'b BatchEntry, &'b [u8], u64)> {
+        let records = self.records.iter().zip(&self.bytes);
+        records.map(|(&(entry, frame), &bytes)| (entry, frame, bytes))
+    }
+
+    fn count(&self, kind: Kind) -> u64 {
+        self.records.iter().filter(|(entry, _)| entry.kind == kind).count() as u64
+    }
+}
+
 /// Appends a record to `out`, behind those of its texts that the file does not have, and notes these in `texts`. `out` comes to the
 /// end of the file.
 fn lay_out<'b>(
     out: &mut Vec<u8>,
     segment: &Segment,
-    (entry, frame): (&'b Entry, &[u8]),
+    (entry, frame): (&'b BatchEntry, &[u8]),
     texts: &mut Vec<&'b SharedText>,
 ) {
     let mut offsets = Vec::new();

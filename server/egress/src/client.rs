@@ -310,8 +310,8 @@ impl Resolve for GuardedResolver {
         let tenant = TENANT.try_with(Arc::clone).unwrap_or_default();
         Box::pin(async move {
             let addresses = names.resolve(tenant, name.as_str().to_owned()).await?;
-            let allowed = |address: &IpAddr| rules.permits(*address) && !is_own(&rules, *address);
-            if !addresses.iter().all(allowed) {
+            // One address that is not allowed refuses all: the client may connect to any of them.
+            if !addresses.iter().all(|ip| rules.permits(*ip) && !is_own(&rules, *ip)) {
                 return Err(RefusedName.into());
             }
             // The client replaces port 0 by the port of the URL.

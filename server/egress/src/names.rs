@@ -56,9 +56,9 @@ pub(crate) enum NameError {
 
 /// A service of names. All clones share their places.
 #[derive(Clone)]
-pub struct Names(Arc<Shared>);
+pub struct Names(Arc<NamesParts>);
 
-struct Shared {
+struct NamesParts {
     lookup: Box<dyn Fn(String) -> Lookup + Send + Sync>,
     quick: TurnQueue,
     slow: TurnQueue,
@@ -104,7 +104,7 @@ impl Default for Names {
 impl Names {
     /// Returns names that `lookup` looks up.
     pub fn new(lookup: impl Fn(String) -> Lookup + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(NamesParts {
             lookup: Box::new(lookup),
             quick: turns(MAX_LOOKUPS, MAX_OF_TENANT),
             slow: turns(MAX_SLOW_LOOKUPS, MAX_SLOW_OF_TENANT),
@@ -148,7 +148,7 @@ impl fmt::Debug for Names {
     }
 }
 
-impl Shared {
+impl NamesParts {
     async fn resolve(self: &Arc<Self>, tenant: Arc<str>, name: String) -> Found {
         let key = (Arc::clone(&tenant), name.clone());
         let flight = self.flights.enter(key.clone());
@@ -188,8 +188,9 @@ impl Shared {
             drop(turn);
             // Whoever asks from now on gets its own answer.
             flight.retire();
-            let failed = |error: io::Error| NameError::Failed(error.to_string().into());
-            sender.send_replace(Some(found.map(Arc::from).map_err(failed)));
+            let found =
+                found.map(Arc::from).map_err(|error| NameError::Failed(error.to_string().into()));
+            sender.send_replace(Some(found));
         });
         receiver
     }

@@ -102,6 +102,7 @@ impl<R: Right> FromRequestParts<App> for Requester<R> {
             }
             Credential::ServiceKey(key) => {
                 let key = verified_key(app, request, key).await?;
+                // First, so that requests of keys without the permission count for their rates, too.
                 let place = limits::admit(app, request, key.tenant(), key.actor()).await?;
                 R::PERMISSIONS.iter().try_for_each(|one| key.must_have(*one))?;
                 (CheckCaller::Key(key), place)
@@ -141,12 +142,11 @@ impl TenantManager {
     /// Verifies the caller, before its query is judged.
     async fn verified(parts: &Parts, app: &App) -> Result<Self, ApiError> {
         let request = RequestContext::find(&parts.extensions)?;
-        let refuse = |what: &str| AuthError::CredentialRefused(what.to_owned());
         let token = match Credential::from_parts(&app.mode, parts)? {
             Credential::Bearer(token) => token,
-            Credential::ServiceKey(_) => return Err(refuse(NO_KEYS_BY_KEY).into()),
+            Credential::ServiceKey(_) => return Err(credential_refused(NO_KEYS_BY_KEY).into()),
             Credential::AdminKey(_) => {
-                return Err(refuse("this route needs a bearer token, not a key").into());
+                return Err(credential_refused("this route needs a bearer token, not a key").into());
             }
         };
         let holder = verified_token(app, request, token).await?;
@@ -158,6 +158,10 @@ impl TenantManager {
         app.closed_tenants.must_be_open(manager.tenant())?;
         Ok(Self { manager: sent_with(manager, request), place })
     }
+}
+
+fn credential_refused(what: &str) -> AuthError {
+    AuthError::CredentialRefused(what.to_owned())
 }
 
 impl FromRequestParts<App> for TenantManager {
@@ -331,7 +335,8 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
                 begin_write(parts)?;
                 TenantManager { manager: sent_with(key.manager(), request), place }
             }
-            _ => TenantManager::verified(parts, app).await?,
+            Credential::AdminKey(_) => return Err(not_for_operators().into()),
+            Credential::Bearer(_) => TenantManager::verified(parts, app).await?,
         };
         R::check(&manager, &parts.uri)?;
         refuse_unknown(parts)?;
@@ -379,6 +384,7 @@ async fn verified_key(
     let presented = parse_key(key).map_err(refuse)?;
     if let Some(verified) = key_holders::verify_cached(app, &presented, now) {
         let verified = verified.map_err(refuse)?;
+        // `verification` says so of a key that is looked up.
         caller_is_known();
         return Ok(verified);
     }
@@ -426,6 +432,7 @@ impl FromRequestParts<App> for Admin {
         let request = RequestContext::find(&parts.extensions)?;
         let sent = match Credential::from_parts(&app.mode, parts)? {
             Credential::AdminKey(key) | Credential::Bearer(key) => key,
+            // A service key counts as no admin key, and as a failed authentication.
             Credential::ServiceKey(_) => "",
         };
         let name = match &app.mode {
@@ -438,9 +445,9 @@ impl FromRequestParts<App> for Admin {
             Some(name) => Origin::new(&format!("{ADMIN_ACTOR}:{name}"), CredentialKind::AdminKey)
                 .with_key(name),
             None => {
-                let what =
-                    "this route needs the admin key, in the header `X-Admin-Api-Key`".to_owned();
-                let error = AuthError::CredentialRefused(what);
+                let error = credential_refused(
+                    "this route needs the admin key, in the header `X-Admin-Api-Key`",
+                );
                 return Err(limits::failed(app, request, RefusedCredential::AdminKey, now, error));
             }
         };
@@ -448,6 +455,7 @@ impl FromRequestParts<App> for Admin {
         // The header belongs to tenants of `selfhost` mode.
         managed_domain::named(&app.mode, parts)?;
         let origin = origin.with_request(request.address, Some(request.id.text()));
+        // The operator has an account of its own, so that no tenant pays for its answers.
         recipient::charge_to(MemoryAccount::for_tenant(""));
         let place = limits::admit_operator(app, now).await?;
         begin_write(parts)?;

@@ -80,6 +80,7 @@ impl ApiError {
 
     fn body(&self) -> ErrorBody {
         let (_, code) = self.status_and_code();
+        // It may quote what the client sent, however long that is.
         let message = excerpt(self.message(), MAX_MESSAGE);
         ErrorBody { error: code, message, details: self.details() }
     }
@@ -240,9 +241,14 @@ fn too_large(limit: usize) -> String {
 
 /// Returns the challenge of RFC 6750, section 3. Its description may hold neither quotes nor backslashes.
 fn challenge(message: &str) -> HeaderValue {
-    let plain = |c: char| matches!(c, ' '..='~') && c != '"' && c != '\\';
-    let description: String = message.chars().map(|c| if plain(c) { c } else { '?' }).collect();
+    let description = message.chars().map(|c| match c {
+        '"' | '\\' => '?',
+        ' '..='~' => c,
+        _ => '?',
+    });
+    let description: String = description.collect();
     let text = format!(r#"Bearer error="invalid_token", error_description="{description}""#);
+    // It is printable ASCII, which every header may hold.
     HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("Bearer"))
 }
 
@@ -256,17 +262,17 @@ fn invalid_details(invalid: &Invalid) -> Value {
     if let Some(first) = problems.first() {
         details.insert("path".to_owned(), json!(first.path));
     }
-    let names = |pick: fn(&Fault) -> Option<&str>| {
-        problems.iter().filter_map(|problem| pick(&problem.fault)).collect::<Vec<_>>()
-    };
-    let missing = names(|fault| match fault {
+    let faults = problems.iter().map(|problem| &problem.fault);
+    let missing = faults.clone().filter_map(|fault| match fault {
         Fault::Missing(name) => Some(name),
         _ => None,
     });
-    let unknown = names(|fault| match fault {
+    let missing: Vec<_> = missing.collect();
+    let unknown = faults.filter_map(|fault| match fault {
         Fault::Unknown { name, .. } => Some(name),
         _ => None,
     });
+    let unknown: Vec<_> = unknown.collect();
     if !missing.is_empty() {
         details.insert("missing_fields".to_owned(), json!(missing));
     }
@@ -336,6 +342,7 @@ pub struct ErrorBody {
 pub fn internal_body(request_id: &str) -> ErrorBody {
     ErrorBody {
         details: json!({"request_id": request_id}),
+        // The cause is for the log alone.
         ..ApiError::Operation(OperationError::Internal("".into())).body()
     }
 }

@@ -85,21 +85,21 @@ impl HandlerParameter for WriteCondition {
     }
 }
 
-/// The refusal of `If-Match` on a route that writes many records: it would guard none of them.
-pub struct NoIfMatch;
+/// The refusal of preconditions on a route that writes many records: they would guard none of them.
+pub struct NoPrecondition;
 
-impl HandlerParameter for NoIfMatch {}
+impl HandlerParameter for NoPrecondition {}
 
-impl<S: Send + Sync> FromRequestParts<S> for NoIfMatch {
+impl<S: Send + Sync> FromRequestParts<S> for NoPrecondition {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        if !parts.headers.contains_key(IF_MATCH) {
+        if [IF_MATCH, IF_NONE_MATCH].iter().all(|name| !parts.headers.contains_key(name)) {
             return Ok(Self);
         }
         Err(ApiError::bad_request(
-            "this route writes many records and takes no `If-Match`, which would guard none of them; leave the header \
-             out, and let one writer own the records of a `source`",
+            "this route writes many records and takes no `If-Match` and no `If-None-Match`, which would guard none of \
+             them; leave the header out, and let one writer own the records of a `source`",
         ))
     }
 }

@@ -30,11 +30,15 @@ pub struct StreamTime(Duration);
 impl QueryParameters for StreamTime {
     fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
         let (about, expected) = ("The stream ends after so many seconds", "be 1 to 300");
-        let allowed = |seconds: &u64| (1..=LONGEST.unsigned_abs()).contains(seconds);
-        let read = |text: &str| text.parse().ok().filter(allowed);
-        let schema = || schema::integer(1, LONGEST);
-        let seconds = query.optional("seconds", about, schema, read, expected)?;
-        Ok(Self(Duration::from_secs(seconds.unwrap_or(LONGEST.unsigned_abs()))))
+        let longest = LONGEST.unsigned_abs();
+        let seconds = query.optional(
+            "seconds",
+            about,
+            || schema::integer(1, LONGEST),
+            |text| text.parse().ok().filter(|seconds| (1..=longest).contains(seconds)),
+            expected,
+        )?;
+        Ok(Self(Duration::from_secs(seconds.unwrap_or(longest))))
     }
 }
 
@@ -50,7 +54,7 @@ pub struct LiveEvent {
 /// not hold any more.
 ///
 /// # Errors
-/// There is no memory for so many bytes.
+/// There is no memory for `bytes`.
 pub fn answer(
     bytes: usize,
     StreamTime(longest): StreamTime,
@@ -92,6 +96,7 @@ async fn write_until_stopped(
             Ok(Some(LiveEvent { name, data })) => {
                 pieces.send(format!("event: {name}\ndata: {data}\n\n")).await?;
             }
+            // A comment, which a reader ignores, and a proxy takes for a sign of life.
             Err(_) => pieces.send(": no event\n\n").await?,
         }
     }

@@ -16,9 +16,10 @@ const HEADERS_OF_OTHERS: [HeaderName; 5] = [
 ];
 
 /// Returns the error of a request without a credential. It names the header that serves if a wrong one was sent, or if
-/// there are no tokens.
+/// no token serves.
 pub(crate) fn no_credential(mode: &Mode, parts: &Parts) -> ApiError {
-    let expected = if parts.uri.path().starts_with("/admin/") {
+    let is_admin = parts.uri.path().starts_with("/admin/");
+    let expected = if is_admin {
         "the admin key in the header `X-Admin-Api-Key`"
     } else {
         "a service key in the header `X-Service-Api-Key`"
@@ -26,7 +27,7 @@ pub(crate) fn no_credential(mode: &Mode, parts: &Parts) -> ApiError {
     let sent = HEADERS_OF_OTHERS.into_iter().find(|name| parts.headers.contains_key(name));
     let what = match sent {
         Some(sent) => format!("expected {expected}; the header `{sent}` is not read"),
-        None if mode.has_tokens() => return ApiError::NoCredential,
+        None if mode.has_tokens() && !is_admin => return ApiError::NoCredential,
         None => format!("a credential is needed: {expected}"),
     };
     AuthError::CredentialRefused(what).into()
@@ -69,6 +70,11 @@ mod tests {
                 "/admin/tenants",
                 "apikey",
                 "expected the admin key in the header `X-Admin-Api-Key`; the header `apikey` is not read",
+            ),
+            (
+                "/admin/tenants",
+                "x-other",
+                "a credential is needed: the admin key in the header `X-Admin-Api-Key`",
             ),
             (
                 "/api/v1/resources",

@@ -79,11 +79,11 @@ impl PageStream {
         W: Future<Output = Result<(), BrokenOff>> + Send + 'static,
     {
         let credential = Arc::new(credential);
-        let verify = move || {
+        let verify: Verify = Box::new(move || {
             let credential = Arc::clone(&credential);
             async move { credential.still_holds().await }.boxed()
-        };
-        self.begin(Box::new(verify), work)
+        });
+        self.begin(verify, work)
     }
 
     fn begin<W>(
@@ -115,6 +115,7 @@ impl PageStream {
         let ended = match select(work.as_mut(), pin!(reason)).await {
             Either::Left((ended, _)) => ended,
             Either::Right((reason, work)) => {
+                // The work notices at its next piece, so that its transaction is not cancelled.
                 stop.send_replace(Some(reason));
                 work.await
             }
@@ -182,7 +183,7 @@ fn end_of(
     }
 }
 
-/// Returns a hold of so many bytes, which the recipient of the request pays for; `None` outside of a request.
+/// Returns a hold of `bytes`, which the recipient of the request pays for; `None` outside of a request.
 fn held(bytes: usize) -> Result<Option<Hold>, ApiError> {
     let mut memory = Recipient::current().map(Recipient::hold);
     if let Some(hold) = &mut memory {
@@ -194,6 +195,7 @@ fn held(bytes: usize) -> Result<Option<Hold>, ApiError> {
 /// Returns a body with these pieces, up to the one that is `None`. It holds its memory.
 fn body(receiver: mpsc::Receiver<Option<Bytes>>, memory: Option<Hold>) -> Body {
     let pieces = stream::try_unfold((receiver, memory), async |(mut receiver, memory)| {
+        // Without a last `None` the work has failed, and the client must not take a part for the whole.
         let piece = receiver.recv().await.ok_or(Disconnected)?;
         Ok::<_, Disconnected>(piece.map(|piece| (piece, (receiver, memory))))
     });

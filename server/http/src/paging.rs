@@ -75,10 +75,13 @@ pub struct PageQuery<K = Uuid> {
 
 impl<K> QueryParameters for PageQuery<K> {
     fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
-        let limit = || schema::integer(1, MAX_LIMIT as i64).default(Some(MAX_LIMIT.into()));
-        let read = |text: &str| digits(text).filter(|limit| (1..=MAX_LIMIT).contains(limit));
-        let expected = format!("be from 1 to {MAX_LIMIT}");
-        let limit = query.optional("limit", "The length of a page", limit, read, &expected)?;
+        let limit = query.optional(
+            "limit",
+            "The length of a page",
+            || schema::integer(1, MAX_LIMIT as i64).default(Some(MAX_LIMIT.into())),
+            |text| digits(text).filter(|limit| (1..=MAX_LIMIT).contains(limit)),
+            &format!("be from 1 to {MAX_LIMIT}"),
+        )?;
         let about = "Where the page begins: from the `Link` of the page before. It belongs to its list, \
                      filter and tenant";
         Ok(Self {
@@ -98,6 +101,7 @@ impl<K: CursorKey> PageQuery<K> {
     pub fn in_list(self, list: &str, tenant: &str, filter: &str) -> Result<Requested<K>, ApiError> {
         let mut hash = Sha256::new();
         for part in [list, tenant, filter] {
+            // The lengths keep apart what would be the same text when joined.
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);
         }
@@ -158,6 +162,7 @@ impl<K: CursorKey> Requested<K> {
             Err(error) => return Unwritten::from(error).into_response(),
         };
         let last = records.get(..written).and_then(<[T]>::last);
+        // The page may end early by its bytes, where the list had no more records.
         let last = last.filter(|_| more || written < records.len()).map(key);
         let link = last.or(rest).and_then(|last| self.link(&last));
         (link.map(|link| [(LINK, link)]), text_answer::written(JSON, list)).into_response()
@@ -183,7 +188,6 @@ impl<K: CursorKey> Requested<K> {
 /// Writes the first records as a JSON list: as many as fit into [`MAX_PAGE_BYTES`], and at least one. Returns the list
 /// and the number of its records.
 fn write<T: Serialize>(records: &[T]) -> serde_json::Result<(AnswerText, usize)> {
-    let add = |list: &mut AnswerText, text: &[u8]| list.write_all(text).map_err(Error::io);
     let mut list = AnswerText::default();
     add(&mut list, b"[")?;
     let mut written = 0;
@@ -201,6 +205,10 @@ fn write<T: Serialize>(records: &[T]) -> serde_json::Result<(AnswerText, usize)>
     }
     add(&mut list, b"]")?;
     Ok((list, written))
+}
+
+fn add(list: &mut AnswerText, text: &[u8]) -> serde_json::Result<()> {
+    list.write_all(text).map_err(Error::io)
 }
 
 #[cfg(test)]

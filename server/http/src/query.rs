@@ -85,11 +85,13 @@ impl QueryReader<'_> {
                 return Ok(None);
             }
         };
+        // `refuse_unknown` refuses a parameter that is given twice, whichever is read.
         let Some((_, value)) = query(uri).filter(|(own, _)| own == name).last() else {
             return Ok(None);
         };
-        let what = || format!("the query parameter `{name}` must {expected}");
-        read(&value).map(Some).ok_or_else(|| ApiError::bad_request(what()))
+        read(&value).map(Some).ok_or_else(|| {
+            ApiError::bad_request(format!("the query parameter `{name}` must {expected}"))
+        })
     }
 
     /// Declares a parameter that `T` parses. `expected` completes "must …".
@@ -106,8 +108,13 @@ impl QueryReader<'_> {
     /// Declares a parameter that records are selected by.
     pub fn text(&mut self, name: &str, about: &str) -> Result<Option<String>, ApiError> {
         // PostgreSQL refuses U+0000 in a text, SQLite does not.
-        let read = |text: &str| (!text.contains('\0')).then(|| text.to_owned());
-        self.optional(name, about, schema::string, read, "not hold the character U+0000")
+        self.optional(
+            name,
+            about,
+            schema::string,
+            |text| (!text.contains('\0')).then(|| text.to_owned()),
+            "not hold the character U+0000",
+        )
     }
 
     /// Declares an effect that records are selected by.

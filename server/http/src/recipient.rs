@@ -32,7 +32,7 @@ impl ConnectionAnswers {
         Arc::new(Self { budget, free: AtomicUsize::new(0) })
     }
 
-    /// Takes bytes that need no charge. Returns whether there are so many.
+    /// Takes bytes that need no charge. Returns whether enough of them are left.
     fn take_free(&self, bytes: usize) -> bool {
         let taken = self.free.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= FREE;
         if !taken {

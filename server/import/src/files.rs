@@ -15,12 +15,12 @@ pub(crate) fn read(file: &Path) -> anyhow::Result<String> {
 /// Writes the files, and the folder that the first one is in. Replaces existing files only if `force` is true; otherwise
 /// nothing is written if one is there.
 pub(crate) fn write(files: &[(PathBuf, String)], force: bool) -> anyhow::Result<()> {
-    let paths = || files.iter().map(|(path, _)| &**path);
-    let there: Vec<&Path> = paths().filter(|path| path.exists()).collect();
+    let paths = files.iter().map(|(path, _)| &**path);
+    let there: Vec<&Path> = paths.filter(|path| path.exists()).collect();
     if !force && !there.is_empty() {
         return Err(exists(&there));
     }
-    if let Some(folder) = paths().next().and_then(Path::parent) {
+    if let Some(folder) = files.first().and_then(|(path, _)| path.parent()) {
         fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
     files.iter().try_for_each(|(path, text)| replace(path, text, force))
@@ -37,6 +37,7 @@ fn replace(file: &Path, text: &str, force: bool) -> anyhow::Result<()> {
     if force {
         options.create(true)
     } else {
+        // A file that another process made since it was looked for is not replaced either.
         options.create_new(true)
     };
     let mut opened = options.open(file).map_err(|error| match error.kind() {

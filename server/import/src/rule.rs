@@ -24,7 +24,7 @@ pub(crate) fn accepted(rule: Rule) -> Result<Rule, String> {
     let text = serde_json::to_string(&rule).map_err(|error| error.to_string())?;
     let json: Json<'_> = json::parse(text.as_bytes()).map_err(|error| error.to_string())?;
     let Rule { sub, obj, act, .. } = &rule;
-    let refused = |invalid| format!("the rule `{sub}, {obj}, {act}`: {invalid}");
-    NewRule::parse(&json, STAR).map_err(refused)?;
+    NewRule::parse(&json, STAR)
+        .map_err(|invalid| format!("the rule `{sub}, {obj}, {act}`: {invalid}"))?;
     Ok(rule)
 }

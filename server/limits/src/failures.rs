@@ -98,9 +98,11 @@ impl FailedAuthentications {
         if level.remaining > 0 || self.good_keys.get(&self.hash(key)).is_some() {
             return free;
         }
-        let more = |lookups| (lookups < MAX_LOOKUPS).then_some(lookups + 1);
         let lookups = &failures.lookups;
-        match lookups.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
+        let counted = lookups.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |lookups| {
+            (lookups < MAX_LOOKUPS).then_some(lookups + 1)
+        });
+        match counted {
             Ok(_) => Ok(KeyLookup(Some(Arc::clone(lookups)))),
             Err(_) => Err(refusal(*rate, level)),
         }

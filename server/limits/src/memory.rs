@@ -54,10 +54,10 @@ pub struct MemoryMetrics {
 
 /// Memory, in all and of one account. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct MemoryBudget(Arc<Shared>);
+pub struct MemoryBudget(Arc<BudgetParts>);
 
 #[derive(Debug)]
-struct Shared {
+struct BudgetParts {
     most: i64,
     /// Most bytes of one account.
     share: usize,
@@ -82,7 +82,7 @@ impl MemoryBudget {
     /// always `least_share` bytes.
     pub fn new(most: u64, least_share: usize, metrics: MemoryMetrics) -> Self {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        Self(Arc::new(Shared {
+        Self(Arc::new(BudgetParts {
             most: i64::try_from(most).unwrap_or(i64::MAX),
             share: (most / 4).max(least_share),
             accounts: (0..ACCOUNTS).map(|_| AtomicUsize::new(0)).collect(),
@@ -109,7 +109,7 @@ impl MemoryBudget {
     }
 }
 
-impl Shared {
+impl BudgetParts {
     fn account(&self, account: MemoryAccount) -> Option<&AtomicUsize> {
         self.accounts.get(account.0)
     }

@@ -101,13 +101,13 @@ impl Drop for WaitingRequest {
 
 impl Places {
     pub(crate) fn new(capacities: &ClassCapacities, metrics: &LimitMetrics) -> Self {
-        let class = |class, places| Arc::new(ClassPlaces::new(class, places, metrics));
-        Self([
-            class(Class::Checks, capacities.checks),
-            class(Class::Operator, OPERATOR_PLACES),
-            class(Class::Management, capacities.management),
-            class(Class::Uploads, capacities.uploads),
-        ])
+        let classes = [
+            (Class::Checks, capacities.checks),
+            (Class::Operator, OPERATOR_PLACES),
+            (Class::Management, capacities.management),
+            (Class::Uploads, capacities.uploads),
+        ];
+        Self(classes.map(|(class, places)| Arc::new(ClassPlaces::new(class, places, metrics))))
     }
 
     /// Returns a place of `class` for a request of `tenant`, or a wait for one.
@@ -191,8 +191,11 @@ impl ClassPlaces {
 
     /// Takes a place if less than `limit` are taken.
     fn take(&self, limit: i64) -> bool {
-        let more = |running| (running < limit).then_some(running + 1);
-        self.running.inner().fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_ok()
+        let taken =
+            self.running.inner().fetch_update(Ordering::SeqCst, Ordering::SeqCst, |running| {
+                (running < limit).then_some(running + 1)
+            });
+        taken.is_ok()
     }
 
     /// Takes a place of the half that is free for all.

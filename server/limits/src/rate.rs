@@ -98,7 +98,7 @@ impl Bucket {
     /// threads; more than the quota at once never do.
     ///
     /// # Errors
-    /// The bucket has fewer. `next_in` is the time until so many may come.
+    /// The bucket has fewer. `next_in` is the time until it has them.
     pub fn take(
         &self,
         rate: &Rate,
@@ -128,11 +128,11 @@ impl Bucket {
     /// Takes `count` requests of `rate` at `now`, as far as the bucket has them.
     pub fn spend(&self, rate: &Rate, count: u32, now: Moment) {
         let spent = u64::from(count).saturating_mul(rate.step);
-        let after = |stored| {
+        // An update that always has a value does not fail.
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |stored| {
             let after = full_at(stored, rate, now).saturating_add(spent);
             Some(after.min(now.0.saturating_add(rate.span())))
-        };
-        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after);
+        });
     }
 
     /// Stores `full_at` if `stored` is later, since the clock was set back. Otherwise the bucket would stay empty until the

@@ -216,8 +216,12 @@ impl RateLimits {
             }
             Scope::Credential => {
                 let (rate, key) = (rates.credential?, CredentialRef { tenant, actor });
-                let own = || Credential { tenant: tenant.into(), actor: actor.into() };
-                (rate, self.credentials.get_or_add(&key, own, new))
+                let buckets = self.credentials.get_or_add(
+                    &key,
+                    || Credential { tenant: tenant.into(), actor: actor.into() },
+                    new,
+                );
+                (rate, buckets)
             }
             Scope::Tenant => {
                 (rates.tenant?, self.tenants.get_or_add(tenant, || tenant.into(), new))

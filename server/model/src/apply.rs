@@ -38,9 +38,12 @@ pub struct FieldChange {
 impl FieldChange {
     /// Returns a change between two texts of JSON. Equal texts are the caller's affair.
     pub fn new(path: String, before: Option<&str>, after: Option<&str>) -> Self {
-        let raw = |text: &str| RawValue::from_string(text.to_owned()).ok();
         Self { path, before: before.and_then(raw), after: after.and_then(raw) }
     }
+}
+
+fn raw(json: &str) -> Option<Box<RawValue>> {
+    RawValue::from_string(json.to_owned()).ok()
 }
 
 /// A change of one object.

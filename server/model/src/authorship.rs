@@ -10,7 +10,33 @@ pub struct Authorship {
     pub at: Timestamp,
 }
 
-/// Declares a record with the members that say who made it and who changed it last. They follow its own, and `$more`
+/// A record that says when it was changed last, and most say by whom.
+pub trait SignedRecord: Sized {
+    /// Returns the record as `by` changed it.
+    #[must_use]
+    fn signed(self, by: &Authorship) -> Self;
+
+    /// Returns the record as one that nobody has changed.
+    #[must_use]
+    fn unsigned(self) -> Self;
+}
+
+/// Makes a record a [`SignedRecord`] whose `updated_at`, and mostly `updated_by`, say it.
+macro_rules! signed_record {
+    ($record:ident { updated_at $(, $updated_by:ident)? }) => {
+        impl $crate::SignedRecord for $record {
+            fn signed(self, by: &$crate::Authorship) -> Self {
+                Self { updated_at: Some(by.at), $($updated_by: Some(by.actor.clone()),)? ..self }
+            }
+
+            fn unsigned(self) -> Self {
+                Self { updated_at: None, $($updated_by: None,)? ..self }
+            }
+        }
+    };
+}
+
+/// Declares a [`SignedRecord`] with the members that say who made it and who changed it last. They follow its own, and `$more`
 /// follows them.
 macro_rules! authored_record {
     (
@@ -29,6 +55,8 @@ macro_rules! authored_record {
             pub updated_at: Option<$crate::Timestamp>,
             $($more)*
         }
+
+        $crate::authorship::signed_record!($name { updated_at, updated_by });
     };
 }
 
@@ -44,4 +72,4 @@ macro_rules! managed_record {
     };
 }
 
-pub(crate) use {authored_record, managed_record};
+pub(crate) use {authored_record, managed_record, signed_record};

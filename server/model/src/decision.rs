@@ -52,13 +52,15 @@ pub struct ErasureRest {
 }
 
 impl ErasedDecisions {
-    /// Returns the answer for so many records and so many deliveries of denied checks, of which the receivers may have
-    /// `sent`.
+    /// Returns the answer for these numbers of records and of deliveries of denied checks. The receivers may have `sent` of
+    /// the deliveries.
     pub fn new(records: u64, deliveries: u64, sent: u64) -> Self {
-        let part = |part: &str, removed| ErasedPart { part: part.to_owned(), removed };
         let parts = match deliveries {
             0 => Vec::new(),
-            _ => vec![part("decisions", records), part("deliveries", deliveries)],
+            _ => vec![
+                ErasedPart { part: "decisions".to_owned(), removed: records },
+                ErasedPart { part: "deliveries".to_owned(), removed: deliveries },
+            ],
         };
         let of_receivers = ErasureRest {
             place: "receivers".to_owned(),
@@ -112,6 +114,7 @@ impl DecisionRecord {
     /// other credentials sent, and what the directory, resolvers and relations supplied, is for managers.
     #[must_use]
     pub fn for_member(self, own: &DecisionCaller<'_>) -> Self {
+        // A credential that this version cannot read is not known to be the member's own.
         let caller = self.caller.as_ref().and_then(|json| serde_json::from_str(json.get()).ok());
         let is_own = caller.is_some_and(|caller: DecisionCaller<'_>| caller == *own);
         let (caller, token, expected) = match is_own {
@@ -168,14 +171,12 @@ impl DecisionSelection {
 
     /// Returns whether `record` has what is wanted.
     pub fn fits(&self, record: &DecisionRecord) -> bool {
-        let is =
-            |wanted: &Option<String>, own: &str| wanted.as_deref().is_none_or(|text| text == own);
         self.covers(record.time)
-            && is(&self.subject, &record.subject)
-            && is(&self.resource, &record.resource)
-            && is(&self.action, &record.action)
-            && is(&self.rule, &record.rule)
-            && is(&self.request_id, &record.request_id)
+            && is_wanted(self.subject.as_deref(), &record.subject)
+            && is_wanted(self.resource.as_deref(), &record.resource)
+            && is_wanted(self.action.as_deref(), &record.action)
+            && is_wanted(self.rule.as_deref(), &record.rule)
+            && is_wanted(self.request_id.as_deref(), &record.request_id)
             && self.decision.is_none_or(|wanted| wanted == record.decision)
             && self.via.is_none_or(|wanted| wanted == record.via)
             && self.undetermined.is_none_or(|wanted| wanted != record.undetermined.is_empty())
@@ -185,4 +186,8 @@ impl DecisionSelection {
     pub fn covers(&self, instant: Timestamp) -> bool {
         self.from.is_none_or(|from| from <= instant) && self.to.is_none_or(|to| instant < to)
     }
+}
+
+fn is_wanted(wanted: Option<&str>, own: &str) -> bool {
+    wanted.is_none_or(|text| text == own)
 }

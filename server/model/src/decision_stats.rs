@@ -49,6 +49,7 @@ impl StatsDimension {
                 Timestamp::from_millis(millis - millis.rem_euclid(MINUTE)).to_string()
             }
             Self::Latency => {
+                // A decision of less than a microsecond counts as one.
                 record.us.max(1).checked_next_power_of_two().unwrap_or(u32::MAX).to_string()
             }
         }
@@ -104,12 +105,11 @@ pub struct DecisionStats {
 }
 
 document!(DecisionStats => {
-    let number = || schema::integer(0, i64::MAX);
     let group = names::<StatsDimension>()
         .fold(schema::record(), |group, name| group.maybe(name, schema::string()))
-        .field("allow", number())
-        .field("deny", number())
-        .field("undetermined", number())
+        .field("allow", schema::integer(0, i64::MAX))
+        .field("deny", schema::integer(0, i64::MAX))
+        .field("undetermined", schema::integer(0, i64::MAX))
         .about("The members of `group_by`, and the number of decisions that have them");
     schema::record()
         .field("groups", schema::list(group))

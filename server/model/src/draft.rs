@@ -13,8 +13,8 @@ pub const MAX_DRAFT_NAME: usize = 64;
 
 /// Returns whether a draft can have this name.
 pub fn is_draft_name(name: &str) -> bool {
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
-    (1..=MAX_DRAFT_NAME).contains(&name.len()) && name.bytes().all(is_allowed)
+    (1..=MAX_DRAFT_NAME).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
 }
 
 /// The way to treat records of the kinds that a draft names, where the draft does not name the records themselves.

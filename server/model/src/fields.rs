@@ -175,9 +175,7 @@ fn read_list<'j, F: Field<'j>>(
     at: &Place<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<F::Value>> {
-    let read =
-        |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| item.read(json, at, problems);
-    fields::list(read)(json, at, problems)
+    fields::list(|json, at, problems| item.read(json, at, problems))(json, at, problems)
 }
 
 /// Returns the reader of an array of at most `max` items, each by `read`. Errors call them `noun`.
@@ -202,11 +200,11 @@ pub fn by_name<'j, F: Field<'j>>(value: F) -> impl Field<'j, Value = BTreeMap<St
         value,
         |value, json, at, problems| {
             let members = members(json, at, problems)?;
-            let read = |(name, json): &'j Member<'j>| {
+            let all = members.iter().map(|(name, json)| {
                 Some((name.to_string(), value.read(json, &at.key(name), problems)?))
-            };
+            });
             // Every member is read, also after a fault: all faults are reported together.
-            let all: Vec<Option<_>> = members.iter().map(read).collect();
+            let all: Vec<Option<_>> = all.collect();
             all.into_iter().collect()
         },
         |value| schema::typed(Type::Object).additional_properties(Some(value.schema())).into(),

@@ -63,5 +63,5 @@ pub mod wanted_webhook;
 pub mod warning;
 pub mod webhook;
 
-pub use authorship::Authorship;
+pub use authorship::{Authorship, SignedRecord};
 pub use timestamp::Timestamp;

@@ -11,7 +11,7 @@ use crate::authorship::managed_record;
 use crate::fields::{parsed, text};
 use crate::input::{self, DeclaredBody, Field, Members, field};
 use crate::policy::{CompiledRuleData, ConditionTree, RuleData, condition_name};
-use crate::{Authorship, document, schema};
+use crate::{Authorship, SignedRecord, document, schema};
 
 /// Most named conditions of a tenant.
 const MAX_CONDITIONS: usize = 500;
@@ -84,8 +84,7 @@ impl ConditionRecord {
     /// Returns the condition with another content.
     #[must_use]
     pub fn with(self, new: NewCondition, by: &Authorship) -> Self {
-        let (updated_by, updated_at) = (Some(by.actor.clone()), Some(by.at));
-        Self { about: new.about, condition: new.when.json, updated_by, updated_at, ..self }
+        Self { about: new.about, condition: new.when.json, ..self.signed(by) }
     }
 
     /// Returns the format of the condition, and the `rule_data` that a policy with it has.

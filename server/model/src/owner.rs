@@ -18,8 +18,8 @@ pub fn owner<'j>() -> impl Field<'j, Value = String> {
 
 /// Returns whether `text` can name an owner: 1 to 256 printable characters without white space.
 pub fn is_owner(text: &str) -> bool {
-    let is_printable = |c: char| !c.is_control() && !c.is_whitespace();
-    (1..=MAX_OWNER).contains(&text.chars().count()) && text.chars().all(is_printable)
+    (1..=MAX_OWNER).contains(&text.chars().count())
+        && text.chars().all(|c| !c.is_control() && !c.is_whitespace())
 }
 
 #[cfg(test)]

@@ -45,13 +45,12 @@ pub struct ParityGroup {
 }
 
 document!(Parity => {
-    let number = || schema::integer(0, i64::MAX);
     let text = schema::string;
     let group = schema::record()
         .field("expected", schema::effect().description(Some("What the other system decided")))
         .field("decision", schema::effect())
         .field("rule", text().description(Some("The id of the rule or policy, or `default-deny`")))
-        .field("count", number())
+        .field("count", schema::integer(0, i64::MAX))
         .field("samples", schema::list(schema::id()))
         .about("Checks that differ, by what decided");
     let at = schema::instant().description(Some("The beginning of the period; only with `group_by`"));
@@ -59,8 +58,8 @@ document!(Parity => {
         .maybe("at", at)
         .field("resource", text())
         .field("action", text())
-        .field("agree", number())
-        .field("differ", number())
+        .field("agree", schema::integer(0, i64::MAX))
+        .field("differ", schema::integer(0, i64::MAX))
         .field("groups", schema::list(group))
         .about("The checks of one resource and action, in one period with `group_by`");
     schema::record()

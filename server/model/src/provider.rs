@@ -22,18 +22,8 @@ const DOMAIN_CLAIM: &str = "dom";
 const ADMIN_DOMAIN_CLAIM: &str = "adm";
 
 /// The form of a claim of roles.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Serialize,
-    EnumString,
-    IntoStaticStr,
-    VariantArray
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Serialize, EnumString, IntoStaticStr, VariantArray)]
 #[serde(into = "&'static str")]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum RolesFormat {
@@ -221,10 +211,7 @@ impl ProviderChange {
 }
 
 document!(ProviderChange => {
-    let declare = |members: &mut Members<'_, '_>| {
-        Some(ProviderChange::declare(members, &EgressRules::default()))
-    };
-    input::describe(declare).example(json!({
+    input::describe(|members| Some(ProviderChange::declare(members, &EgressRules::default()))).example(json!({
         "sign_in": {"client_id": "portcullis-console", "client_secret": "s3cret", "name": "Hospital"},
     }))
 });

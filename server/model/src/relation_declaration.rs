@@ -54,38 +54,36 @@ fn line(about: &str) -> ObjectBuilder {
 
 /// Describes the long form, which the engine reads.
 fn describe_long(members: &mut Members<'_, '_>) -> Option<()> {
-    let name = |about| text(MAX_NAME).about(about);
     members.required("from", text(MAX_LINE).about("The line of the short form"));
     members.optional("claim", claim());
-    members.optional(
-        "request",
-        name("The attribute of the resource that stands for its stored tuples"),
-    );
-    members
-        .optional("renamed_from", name("The name that the relation had before; its tuples stay"));
+    let about = "The attribute of the resource that stands for its stored tuples";
+    members.optional("request", text(MAX_NAME).about(about));
+    let about = "The name that the relation had before; its tuples stay";
+    members.optional("renamed_from", text(MAX_NAME).about(about));
     Some(())
 }
 
 /// The claim of a relation, as the schema has it: the engine reads it.
 fn claim<'j>() -> impl Field<'j, Value = ()> {
-    let name = || {
-        schema::text(MAX_NAME).description(Some(
-            "The claim of the token that lists the objects to which the caller has the relation",
-        ))
-    };
     field(
         |_, _, _| Some(()),
-        move || {
+        || {
             let about =
                 "What it means that the token lacks the claim; the default is `undetermined`";
             let absent = schema::choice(AbsentClaim::NAMES).description(Some(about));
-            let long = schema::input().required("name", name()).optional("absent", absent);
+            let long = schema::input().required("name", claim_name()).optional("absent", absent);
             schema::about(
-                schema::one_of([name().into(), long.into()]),
+                schema::one_of([claim_name().into(), long.into()]),
                 "The claim of the token that makes the caller one of the relation: its name, or with what its absence means",
             )
         },
     )
+}
+
+fn claim_name() -> ObjectBuilder {
+    schema::text(MAX_NAME).description(Some(
+        "The claim of the token that lists the objects to which the caller has the relation",
+    ))
 }
 
 /// The relations of a type.
@@ -104,11 +102,14 @@ pub(crate) fn stored_relations<'d, D: Deserializer<'d>>(
     from: D,
 ) -> Result<RelationDeclarations, D::Error> {
     let text = Box::<RawValue>::deserialize(from)?;
-    let corrupt = || D::Error::custom("not the relations of a type");
-    let json = json::parse(text.get().as_bytes()).map_err(|_| corrupt())?;
+    parse_stored(text.get()).ok_or_else(|| D::Error::custom("not the relations of a type"))
+}
+
+fn parse_stored(text: &str) -> Option<RelationDeclarations> {
+    let json = json::parse(text.as_bytes()).ok()?;
     let mut problems = Problems::default();
     let relations = read(&json, &Place::root(), &mut problems);
-    problems.finish(relations).map_err(|_| corrupt())
+    problems.finish(relations).ok()
 }
 
 fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<RelationDeclarations> {
@@ -127,6 +128,6 @@ fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Rela
         }
     }
     let named =
-        |relation: RelationDefinition| (relation.name.clone(), RelationDeclaration(relation));
-    Some(read.into_iter().map(named).collect())
+        read.into_iter().map(|relation| (relation.name.clone(), RelationDeclaration(relation)));
+    Some(named.collect())
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::authorship::signed_record;
 use crate::fields::{at_most, each_once, list, registered_resource, rule_field, short};
 use crate::input::{self, Field, Members, field};
 use crate::rule::NewRule;
@@ -57,6 +58,8 @@ pub struct ResourceRecord {
     #[serde(rename = "managed_by")]
     pub managed_by: Option<String>,
 }
+
+signed_record!(ResourceRecord { updated_at });
 
 document!(ResourceRecord, naming Timestamp => {
     schema::record()

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::authorship::managed_record;
 use crate::fields::{one_or_more, text};
 use crate::input::{self, DeclaredBody, Field, Members};
-use crate::{Authorship, document};
+use crate::{Authorship, SignedRecord, document};
 
 /// Most roles that a role names as included.
 const MAX_INCLUDES: usize = 100;
@@ -45,7 +45,7 @@ impl RoleRecord {
     /// Returns the role with other included roles.
     #[must_use]
     pub fn with_includes(self, includes: Vec<String>, by: &Authorship) -> Self {
-        Self { includes, updated_by: Some(by.actor.clone()), updated_at: Some(by.at), ..self }
+        Self { includes, ..self.signed(by) }
     }
 }
 

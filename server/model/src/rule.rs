@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::Type;
 use uuid::Uuid;
 
+use crate::authorship::signed_record;
 use crate::fields::{effect, id, named, parse_id, resource_pattern, rule_field};
 use crate::input::{self, Field, Members, derived, field, object};
 use crate::{Authorship, Timestamp, document, schema};
@@ -41,6 +42,8 @@ pub struct RuleRecord {
     /// The owner, if it is managed.
     pub managed_by: Option<String>,
 }
+
+signed_record!(RuleRecord { updated_at, updated_by });
 
 document!(RuleRecord, naming Timestamp, RuleOrigin => {
     schema::record()

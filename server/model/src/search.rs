@@ -202,21 +202,27 @@ fn properties<'j>() -> impl Field<'j, Value = AttributeMap<'j>> {
 }
 
 fn roles<'j>() -> impl Field<'j, Value = &'j [Json<'j>]> {
-    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
-        read_list(read_string)(json, at, problems)?;
-        json.as_array()
-    };
-    field(read, || schema::list(schema::text(MAX_SUBJECT)))
+    field(read_roles, || schema::list(schema::text(MAX_SUBJECT)))
+}
+
+fn read_roles<'j>(
+    json: &'j Json<'j>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<&'j [Json<'j>]> {
+    // Each item is known to be a string from here on.
+    read_list(read_string)(json, at, problems)?;
+    json.as_array()
 }
 
 /// The candidates of a request, each with the members that `declare` names.
 fn candidates<'j>(
     declare: fn(&mut Members<'j, '_>) -> Option<GivenCandidate<'j>>,
 ) -> impl Field<'j, Value = Vec<GivenCandidate<'j>>> {
-    let item = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+    let read = at_most(MAX_CANDIDATES, "candidates", move |json, at, problems| {
         input::read(json, at, problems, declare)
-    };
-    field(at_most(MAX_CANDIDATES, "candidates", item), move || {
+    });
+    field(read, move || {
         schema::list(input::describe(declare)).max_items(Some(MAX_CANDIDATES)).description(Some(
             "The entities to look at, in this order; without it, all of the directory",
         ))

@@ -91,13 +91,7 @@ impl ShadowReport {
 
     /// Sorts the groups by change, the largest ones first.
     fn sort(&mut self) {
-        self.groups.sort_by(|one, other| {
-            let order = |group: &ShadowGroup| (group.change, Reverse(group.count));
-            let names = |group: &ShadowGroup| {
-                [&group.resource, &group.action, &group.before, &group.after].map(String::clone)
-            };
-            order(one).cmp(&order(other)).then_with(|| names(one).cmp(&names(other)))
-        });
+        self.groups.sort_by(|one, other| one.place().cmp(&other.place()));
     }
 }
 
@@ -107,6 +101,12 @@ impl ShadowGroup {
         let place = self.samples.partition_point(|known| *known > id);
         self.samples.insert(place, id);
         self.samples.truncate(MAX_SAMPLES);
+    }
+
+    /// Returns what the place among other groups depends on; their names come last.
+    fn place(&self) -> (ReplayChange, Reverse<u64>, [&str; 4]) {
+        let names = [&*self.resource, &*self.action, &*self.before, &*self.after];
+        (self.change, Reverse(self.count), names)
     }
 
     fn is_like(&self, other: &Self) -> bool {

@@ -87,9 +87,10 @@ fn slug<'j>() -> impl Field<'j, Value = String> {
 /// Returns whether `text` matches [`SLUG`].
 fn is_slug(text: &str) -> bool {
     let letters = text.bytes().filter(|byte| *byte != b'-').count();
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_plain =
+        text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     let dashes_inside = !text.starts_with('-') && !text.ends_with('-') && !text.contains("--");
-    (2..=63).contains(&letters) && text.bytes().all(plain) && dashes_inside
+    (2..=63).contains(&letters) && is_plain && dashes_inside
 }
 
 #[cfg(test)]

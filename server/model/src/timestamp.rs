@@ -15,7 +15,7 @@ use crate::{document, schema};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The instant so many milliseconds after the Unix epoch, as a store holds it.
+    /// The instant `millis` milliseconds after the Unix epoch, as a store holds it.
     pub fn from_millis(millis: i64) -> Self {
         Self(millis)
     }

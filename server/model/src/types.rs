@@ -20,7 +20,7 @@ use crate::relation_declaration::{
     RelationDeclaration, RelationDeclarations, relations, stored_relations,
 };
 use crate::value_type::{ValueType, value_type};
-use crate::{Authorship, document, schema};
+use crate::{Authorship, SignedRecord, document, schema};
 
 /// Most types of a tenant: each plan of the tenant may need them.
 pub const MAX_TYPES: usize = 100;
@@ -260,8 +260,7 @@ impl TypeRecord {
     #[must_use]
     pub fn with(self, declared: NewType, by: &Authorship) -> Self {
         let NewType { about, properties, relations, .. } = declared;
-        let (updated_by, updated_at) = (Some(by.actor.clone()), Some(by.at));
-        Self { about, properties, relations, updated_by, updated_at, ..self }
+        Self { about, properties, relations, ..self.signed(by) }
     }
 }
 
@@ -270,28 +269,28 @@ pub type DeclaredType<'t> = (&'t str, &'t PropertyDeclarations, &'t RelationDecl
 
 /// Returns the declarations as conditions, rules and entities are checked against them.
 pub fn declared_types<'t>(types: impl IntoIterator<Item = DeclaredType<'t>>) -> Types {
-    let property = |(name, declared): (&String, &PropertyDeclaration)| {
-        let ValueType { kind, to } = declared.kind.clone();
-        (name.clone(), Property { kind, to, from: declared.from })
-    };
     let types: Vec<_> = types.into_iter().collect();
     let relations = types.iter().map(|(kind, _, relations)| {
         ((*kind).to_owned(), relations.keys().cloned().collect::<Vec<_>>())
     });
     let relations = relations.collect::<RelationNames>();
-    let types = types.iter();
-    let types =
-        types.map(|(kind, properties, _)| ((*kind).to_owned(), properties.iter().map(property)));
+    let types = types.iter().map(|(kind, properties, _)| {
+        let properties = properties.iter().map(|(name, declared)| {
+            let ValueType { kind, to } = declared.kind.clone();
+            (name.clone(), Property { kind, to, from: declared.from })
+        });
+        ((*kind).to_owned(), properties)
+    });
     types.collect::<Types>().with_relations(relations)
 }
 
 /// Returns what decisions know of the properties of types.
 pub fn property_sources<'t>(types: impl IntoIterator<Item = DeclaredType<'t>>) -> PropertySources {
-    let of_type = |(kind, properties, _): DeclaredType<'t>| {
+    let types = types.into_iter().map(|(kind, properties, _)| {
         let known = properties.iter().filter_map(|(name, one)| Some((name.clone(), one.known()?)));
         (kind.to_owned(), known.collect::<Vec<_>>())
-    };
-    types.into_iter().map(of_type).collect()
+    });
+    types.collect()
 }
 
 /// Returns what is expected of the types of a tenant, if it has too many.

@@ -74,12 +74,12 @@ impl Warning {
         Self { code: WarningCode::DatetimesAsTexts, message, path }
     }
 
-    /// Returns the warning that no registered resource has `verb`, the member at `path`.
-    pub fn unregistered_verb(path: &'static str, verb: &str) -> Self {
+    /// Returns the warning that no registered resource has `verb`, the action of a rule.
+    pub fn unregistered_verb(verb: &str) -> Self {
         let verb = quoted(verb);
         let message = format!(
             "no registered resource has the verb {verb}; register one, or correct the verb"
         );
-        Self { code: WarningCode::Unregistered, message, path: path.into() }
+        Self { code: WarningCode::Unregistered, message, path: "/act".into() }
     }
 }

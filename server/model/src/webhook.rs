@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::ObjectBuilder;
 use uuid::Uuid;
 
+use crate::authorship::signed_record;
 use crate::egress_rules::EgressRules;
 use crate::fields::{named, one_or_more, url, variant};
 use crate::input::{self, Field, Members, field};
@@ -88,6 +89,8 @@ pub struct WebhookRecord {
     #[schema(required)]
     pub managed_by: Option<String>,
 }
+
+signed_record!(WebhookRecord { updated_at });
 
 /// The signing secret of a webhook. It is never shown again, not even in a log.
 #[derive(Clone, PartialEq, Eq)]

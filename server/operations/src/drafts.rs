@@ -9,6 +9,7 @@ use std::sync::Arc;
 use portcullis_auth::Manager;
 use portcullis_bundle::{BundleDocument, DocumentContext};
 use portcullis_engine::{Invalid, Json};
+use portcullis_model::SignedRecord;
 use portcullis_model::apply::{ApplyAnswer, PlanCounts};
 use portcullis_model::draft::{DraftMode, DraftRecord};
 use portcullis_model::fields::{boolean, variant};
@@ -135,8 +136,11 @@ async fn store(
     };
     let state = app.read(caller.tenant(), async |tx| TenantContent::load(tx).await).await?;
     let (own, origin) = (app.clone(), BundleOrigin::from(&record));
-    let count = move || counts_of(&own, state, &origin, &body.bundle);
-    let counts = app.compilations.run(caller.tenant(), count).await??;
+    // Before the turn to write, so that no other write of the tenant waits for it.
+    let counts = app
+        .compilations
+        .run(caller.tenant(), move || counts_of(&own, state, &origin, &body.bundle));
+    let counts = counts.await??;
     let turn = app.turn(caller).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
     let old = drafts::find(&mut tx, name).await?;
@@ -155,14 +159,11 @@ async fn store(
             tx.end().await?;
             return Ok(Stored { record: StoredDraft { record: old, counts }, is_new });
         }
-        Some(old) => DraftRecord {
-            created_by: old.created_by,
-            created_at: old.created_at,
-            updated_by: Some(by.actor.clone()),
-            updated_at: Some(by.at),
-            ..record
-        },
+        Some(DraftRecord { created_by, created_at, .. }) => {
+            DraftRecord { created_by, created_at, ..record.signed(&by) }
+        }
     };
+    // A draft that changes is compared anew: the counts of the one before say nothing about it.
     let shadow_id = record.shadow.then(|| app.ids.next(by.at));
     drafts::store(&mut tx, &record, shadow_id).await?;
     app.commit(tx).await?;
@@ -253,6 +254,7 @@ pub async fn publish(
     terms.precondition.check(&draft)?;
     let bundle = stored_bundle(app, &draft).await?;
     let replacement = Replacement::Draft { draft: &draft, bundle: &bundle, force: terms.force };
+    // It deletes the draft, so that a comparison with it ends.
     let answer = replace(app, caller, replacement, false, ready_by).await?;
     follow_shadow(app, caller.tenant()).await;
     Ok(answer)

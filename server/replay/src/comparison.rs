@@ -46,21 +46,18 @@ pub fn compare(
             return Compared::NotReplayable;
         }
         let again = inputs.decide(known, old, true);
-        let before = again.as_ref().map(|decision| recorded.name(decision.rule_id()));
-        let differs = |change, before: Option<&Arc<str>>, after: Option<&Arc<str>>| {
-            let rule = || recorded.name(inputs.rule);
-            let before = Arc::clone(before.unwrap_or_else(rule));
-            Compared::Differs(Difference { change, before, after: after.cloned() })
-        };
+        let before = recorded.name(inputs.rule);
         if !again.as_ref().is_some_and(|again| is_recorded(inputs, again)) {
             // It was decided when date-times were ordered as texts.
             if old.unordered().next().is_some() {
                 return Compared::NotReplayable;
             }
-            return differs(ReplayChange::NotReproduced, None, before);
+            let now = again.as_ref().map(|decision| recorded.name(decision.rule_id()));
+            return differs(ReplayChange::NotReproduced, before, now);
         }
         candidate.with_plan(resource, |new| {
             let lack = inputs.lack((recorded, old), new, has_directory);
+            // The recorded answers of relations hold for the candidate only if it declares the same ones.
             let same_relations = candidate.has_relations_of(recorded);
             let Some(decision) = inputs.decide(known, new, same_relations) else {
                 return differs(ReplayChange::UndeterminedNew, before, None);
@@ -82,11 +79,15 @@ pub fn compare(
                     differs(ReplayChange::DenyToAllow, before, Some(after))
                 }
                 // Without all inputs, the rule is not known.
-                _ if lack != Lack::Nothing || before == Some(after) => Compared::Same,
+                _ if lack != Lack::Nothing || before == after => Compared::Same,
                 _ => differs(ReplayChange::RuleChanged, before, Some(after)),
             }
         })
     })
+}
+
+fn differs(change: ReplayChange, before: &Arc<str>, after: Option<&Arc<str>>) -> Compared {
+    Compared::Differs(Difference { change, before: Arc::clone(before), after: after.cloned() })
 }
 
 /// Returns whether a decision is the recorded one.
@@ -106,6 +107,7 @@ fn is_settled(inputs: &RecordedInputs<'_>, known: KnownEntities<'_>, plan: &Plan
             domain: Some(check.domain),
             action: Some(&*action),
         };
+        // The matrix treats what the check does not have as unknown, not as absent.
         let mut matrix = PlanMatrix::new(plan, check.attributes);
         matches!(matrix.outcome(&cell), Outcome::Allow | Outcome::Deny)
     })

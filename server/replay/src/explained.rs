@@ -54,14 +54,14 @@ fn reproduction(
 ) -> Reproduction {
     let lacking = inputs.reduced_for(plan).map(|(namespace, name)| format!("{namespace}.{name}"));
     let lacking: BTreeSet<String> = lacking.collect();
-    let is_reproduced = || again.is_some_and(|again| is_recorded(inputs, again));
-    let unordered = || plan.unordered().map(ToString::to_string).collect();
-    let lacking = match lacking.is_empty() && !is_reproduced() {
-        true => unordered(),
+    let is_reproduced = again.is_some_and(|again| is_recorded(inputs, again));
+    // A record that has everything may still be from a time when date-times were ordered as texts.
+    let lacking = match lacking.is_empty() && !is_reproduced {
+        true => plan.unordered().map(ToString::to_string).collect(),
         false => lacking,
     };
     match lacking.is_empty() {
-        true => Reproduction::Reproduced(is_reproduced()),
+        true => Reproduction::Reproduced(is_reproduced),
         false => Reproduction::NotReplayable(lacking.into_iter().collect()),
     }
 }

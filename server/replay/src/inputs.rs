@@ -76,6 +76,7 @@ impl<'r> RecordedInputs<'r> {
                 note_hashed(namespace, members, &mut treated);
             }
         }
+        // Roles are beside the namespaces of the directory, and not in one.
         note_hashed_value("user", "roles", directory.get("roles"), &mut treated);
         let claims = has_token.then_some(token);
         if let Some(claims) = &claims {
@@ -198,6 +199,7 @@ impl<'r> RecordedInputs<'r> {
     /// Returns the roles of the subject itself; `None` if the request sent them.
     fn own_roles(&self) -> Option<&[Json<'_>]> {
         let roles = self.directory.get("roles")?.as_array()?;
+        // Without a number, no included role is among them.
         let own = self.directory.get("own_roles").and_then(integer).unwrap_or(roles.len());
         Some(roles.get(..own).unwrap_or(roles))
     }
@@ -256,6 +258,7 @@ fn integer(json: &Json<'_>) -> Option<usize> {
 fn add_relations(relations: &Json<'_>, answers: &mut AttributeAnswers) {
     for (name, value) in members_of(Some(relations)) {
         let answer = match value {
+            // The record says of a failed answer only that there was none.
             Json::Null => AttributeAnswer::Failed("the relations had no answer".into()),
             value => AttributeAnswer::Value(value.clone().into_owned()),
         };
@@ -301,7 +304,6 @@ fn note_hashed_value(
     value: Option<&Json<'_>>,
     treated: &mut Vec<(String, String)>,
 ) {
-    let is_hash = |value: &Json<'_>| value.get(HASHED).is_some();
     let is_hashed = match value {
         Some(Json::Array(items)) => items.iter().any(is_hash),
         value => value.is_some_and(is_hash),
@@ -309,4 +311,8 @@ fn note_hashed_value(
     if is_hashed {
         treated.push((namespace.to_owned(), name.to_owned()));
     }
+}
+
+fn is_hash(value: &Json<'_>) -> bool {
+    value.get(HASHED).is_some()
 }

@@ -28,10 +28,10 @@ impl RecordedInputs<'_> {
     /// Returns the attributes that `plan` reads and whose values the record does not have, because they are hashed or left
     /// out.
     pub(crate) fn reduced_for(&self, plan: &Plan) -> impl Iterator<Item = (&str, &str)> {
-        let reads_roles = || plan.directory_needs().roles && !self.has_recorded_roles();
-        self.treated().filter(move |(namespace, name)| {
-            (*namespace, *name) == ("user", "roles") && reads_roles()
-                || !self.is_legacy && plan.reads(namespace, name)
+        self.treated().filter(move |(namespace, name)| match (*namespace, *name) {
+            // A plan reads roles also without naming the attribute.
+            ("user", "roles") if plan.directory_needs().roles && !self.has_recorded_roles() => true,
+            (namespace, name) => !self.is_legacy && plan.reads(namespace, name),
         })
     }
 
@@ -47,15 +47,22 @@ impl RecordedInputs<'_> {
         if self.is_reduced_for(candidate) || self.lacks_roles(&sides) {
             return Lack::Values;
         }
+        // RBAC alone reads roles, and no attributes.
         if self.is_legacy {
             return Lack::Nothing;
         }
-        let of = |(namespace, name): (&str, &str)| match namespace {
-            "user" | "resource" => self.lack_of_property(&sides, namespace, name),
-            "token" => absent(self.claims.is_some() && !recorded.reads("token", name)),
-            _ => absent(self.lacks_sent(&sides, namespace, name)),
-        };
-        candidate.attributes().map(of).max().unwrap_or(Lack::Nothing)
+        let lacks = candidate
+            .attributes()
+            .map(|(namespace, name)| self.lack_of_attribute(&sides, namespace, name));
+        lacks.max().unwrap_or(Lack::Nothing)
+    }
+
+    fn lack_of_attribute(&self, sides: &Sides<'_>, namespace: &str, name: &str) -> Lack {
+        match namespace {
+            "user" | "resource" => self.lack_of_property(sides, namespace, name),
+            "token" => absent(self.claims.is_some() && !sides.recorded.reads("token", name)),
+            _ => absent(self.lacks_sent(sides, namespace, name)),
+        }
     }
 
     /// Returns whether the request may have sent an attribute that the record leaves out.
@@ -92,6 +99,7 @@ impl RecordedInputs<'_> {
             return false;
         }
         let has_own = self.is_caller || self.is_sent("user", "roles");
+        // A plan that read roles recorded those of the directory, unless the request went first.
         match sides.recorded.directory_needs().roles {
             true => has_own && sides.prefers_directory(),
             false => !has_own || sides.prefers_directory() || self.is_caller,
@@ -110,7 +118,6 @@ struct Sides<'s> {
 impl Sides<'_> {
     /// Returns whether only the candidate takes from the directory what a request sends, too.
     fn prefers_directory(&self) -> bool {
-        let precedence = |plan: &Plan| plan.facts().and_then(|facts| facts.directory);
         precedence(self.candidate) == Some(Precedence::Directory)
             && precedence(self.recorded) != Some(Precedence::Directory)
     }
@@ -126,4 +133,8 @@ impl Sides<'_> {
         new.map(|facts| &facts.sources) != old.map(|facts| &facts.sources)
             && new.is_some_and(|facts| !facts.sources.is_empty())
     }
+}
+
+fn precedence(plan: &Plan) -> Option<Precedence> {
+    plan.facts().and_then(|facts| facts.directory)
 }

@@ -25,9 +25,8 @@ impl<'r> RecordValues<'r> {
         // Members come in the order of the rows, and each may be absent.
         let mut next = 0;
         for (name, value) in members {
-            let is_named = |place: &usize| MEMBERS[*place].name == name;
-            let place = (next..MEMBERS.len()).find(is_named).or_else(|| (0..next).find(is_named));
-            if let Some(place) = place {
+            let mut places = (next..MEMBERS.len()).chain(0..next);
+            if let Some(place) = places.find(|place| MEMBERS[*place].name == name) {
                 values[place] = value;
                 next = place + 1;
             }

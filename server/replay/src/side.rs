@@ -55,6 +55,7 @@ impl Side {
     /// Calls `use_it` with the plan of `resource`.
     pub fn with_plan<T>(&self, resource: &str, use_it: impl FnOnce(&Plan) -> T) -> T {
         let entry = self.entry(resource);
+        // The lock is not held while a plan compiles: whoever wants the same plan waits at its cell alone.
         let mut bytes = 0;
         let plan = entry.get_or_init(|| {
             let plan = self.rulebook.plan(resource);
@@ -100,7 +101,6 @@ impl Side {
 
     /// Returns whether a record may lack the attribute because the plan did not read it.
     pub(crate) fn is_only_if_read(&self, namespace: &str, name: &str) -> bool {
-        let is_it = |path: &String| path.split_once('.') == Some((namespace, name));
-        self.only_if_read.iter().any(is_it)
+        self.only_if_read.iter().any(|path| path.split_once('.') == Some((namespace, name)))
     }
 }

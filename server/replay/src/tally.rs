@@ -1,5 +1,6 @@
 //! The counts of a replay, and its groups of differences.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use ahash::{HashMap, HashSet, RandomState};
@@ -122,27 +123,24 @@ impl Tally {
 
     /// Returns the report so far, with the largest groups first.
     pub fn report(&self, complete: bool) -> ReplayReport {
-        let count = |change| self.counts.get(&change).copied().unwrap_or_default();
-        let flips = count(ReplayChange::AllowToDeny) + count(ReplayChange::DenyToAllow);
-        let undetermined_new = count(ReplayChange::UndeterminedNew);
+        let allow_to_deny = self.count(ReplayChange::AllowToDeny);
+        let deny_to_allow = self.count(ReplayChange::DenyToAllow);
+        let undetermined_new = self.count(ReplayChange::UndeterminedNew);
         let mut groups: Vec<ReplayGroup> = self.groups.iter().map(shown).collect();
-        let order = |group: &ReplayGroup| {
-            let names = (group.resource.clone(), group.before.clone(), group.after.clone());
-            (group.change, std::cmp::Reverse(group.count), names)
-        };
-        groups.sort_by_cached_key(order);
+        groups.sort_by_cached_key(report_order);
         let more_groups = self.has_more_groups || groups.len() > MAX_SHOWN;
         if groups.len() > MAX_SHOWN {
             groups = largest_of_each(groups);
-            groups.sort_by_cached_key(order);
+            groups.sort_by_cached_key(report_order);
         }
         ReplayReport {
             replayed: self.replayed,
             reproduced: self.reproduced,
-            unchanged: self.reproduced - flips - undetermined_new,
-            allow_to_deny: count(ReplayChange::AllowToDeny),
-            deny_to_allow: count(ReplayChange::DenyToAllow),
-            rule_changed: count(ReplayChange::RuleChanged),
+            // All of these are reproduced: `add` counts only a record that is not reproduced elsewhere.
+            unchanged: self.reproduced - allow_to_deny - deny_to_allow - undetermined_new,
+            allow_to_deny,
+            deny_to_allow,
+            rule_changed: self.count(ReplayChange::RuleChanged),
             not_replayable: self.not_replayable,
             undetermined_new,
             groups,
@@ -150,14 +148,25 @@ impl Tally {
             complete,
         }
     }
+
+    fn count(&self, change: ReplayChange) -> u64 {
+        self.counts.get(&change).copied().unwrap_or_default()
+    }
 }
 
 impl Group {
     fn add_sample(&mut self, id: Uuid) {
+        // Ids grow with time, so that the newest ones come first.
         let place = self.samples.partition_point(|known| *known > id);
         self.samples.insert(place, id);
         self.samples.truncate(MAX_SAMPLES);
     }
+}
+
+/// Returns the key by which a report orders its groups: by change, the largest first.
+fn report_order(group: &ReplayGroup) -> impl Ord + use<> {
+    let names = (group.resource.clone(), group.before.clone(), group.after.clone());
+    (group.change, Reverse(group.count), names)
 }
 
 /// Returns as many groups as are shown: the largest ones of each change, so that many of one change hide none of another.

@@ -29,7 +29,7 @@ pub(crate) struct ActiveResolver {
 
 /// The entry of a resolver in the registry.
 #[derive(Clone, Debug)]
-pub(crate) enum Entry {
+pub(crate) enum RegistryEntry {
     Active(Arc<ActiveResolver>),
     /// It cannot be called; the text completes "resolver `geo` …".
     Unavailable(Arc<str>),
@@ -44,7 +44,7 @@ struct Guard {
 
 /// The answers of a resolver to one check.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct ResolverAnswers {
     /// In the order of the request.
     pub(crate) attributes: Vec<(Box<str>, AttributeAnswer, AnswerSource)>,
     pub(crate) cause: Option<Box<str>>,
@@ -54,28 +54,24 @@ pub(crate) struct Found {
 /// The name of an answered attribute, and its value; `None` if it is absent.
 type Value = (String, Option<Json<'static>>);
 
-impl Found {
+impl ResolverAnswers {
     /// Returns a failure for every wanted attribute: no resolver could be called.
     pub(crate) fn nothing(wanted: &[Box<str>], cause: String) -> Self {
         let cause: Box<str> = cause.into();
-        let failed = || (AttributeAnswer::Failed(cause.clone()), AnswerSource::Nowhere);
         let attributes = wanted.iter().map(|name| {
-            let (resolved, source) = failed();
-            (name.clone(), resolved, source)
+            (name.clone(), AttributeAnswer::Failed(cause.clone()), AnswerSource::Nowhere)
         });
         Self { attributes: attributes.collect(), cause: Some(cause), call: None }
     }
 
     /// Adds the name of the resolver to the causes, because they appear in the reason of a decision.
     pub(crate) fn with_namespace(mut self, namespace: &str) -> Self {
-        let named =
-            |cause: &mut Box<str>| *cause = format!("resolver `{namespace}`: {cause}").into();
-        for (_, resolved, _) in &mut self.attributes {
-            if let AttributeAnswer::Failed(cause) = resolved {
-                named(cause);
-            }
+        let of_attributes = self.attributes.iter_mut().filter_map(|(_, resolved, _)| {
+            if let AttributeAnswer::Failed(cause) = resolved { Some(cause) } else { None }
+        });
+        for cause in of_attributes.chain(&mut self.cause) {
+            *cause = format!("resolver `{namespace}`: {cause}").into();
         }
-        self.cause.as_mut().map(named);
         self
     }
 }
@@ -109,7 +105,7 @@ impl ActiveResolver {
         &self,
         runtime: &ResolverRuntime,
         wanted: WantedAttributes<'_>,
-    ) -> Found {
+    ) -> ResolverAnswers {
         let now = runtime.now();
         let module = self.binding.resolver.module();
         let mut request = module.request(wanted, self.binding.timeout);
@@ -126,18 +122,19 @@ impl ActiveResolver {
         let (result, call) =
             if asked { self.call(runtime, request).await } else { (Ok(Vec::new()), None) };
         let answers: Result<Vec<Value>, _> = result.map(|answers| {
-            let keep = |answer: AnsweredAttribute| {
+            let kept = answers.into_iter().map(|answer| {
                 let value = answer.value.map(json);
                 let (terms, ttl) = (self.binding.terms, answer.ttl);
+                // Its time begins before the call: from then on the source may have another value.
                 runtime.answers.put(scope, &answer.name, value.clone(), ttl, terms, now);
                 (answer.name, value)
-            };
-            answers.into_iter().map(keep).collect()
+            });
+            kept.collect()
         });
         let attributes = self.attributes(wanted, known, &answers);
         self.count(runtime, &attributes);
         let cause = answers.err().map(|missed| missed.cause().into());
-        Found { attributes, cause, call }
+        ResolverAnswers { attributes, cause, call }
     }
 
     /// Calls the module for every attribute, past the cache, and counts nothing. An open breaker refuses the call, and no
@@ -146,7 +143,7 @@ impl ActiveResolver {
         &self,
         runtime: &ResolverRuntime,
         wanted: WantedAttributes<'_>,
-    ) -> Found {
+    ) -> ResolverAnswers {
         let declared = wanted.names.iter().filter(|name| self.declares(name));
         let declared: Vec<_> = declared.cloned().collect();
         let suspended = self.suspended(runtime.now());
@@ -158,14 +155,15 @@ impl ActiveResolver {
             let CallOutcome { result, log, elapsed, memory_bytes } = runtime
                 .try_out(&self.binding, WantedAttributes { names: &declared, ..wanted })
                 .await;
-            let named = |answer: AnsweredAttribute| (answer.name, answer.value.map(json));
-            let answers = result.map(|answers| answers.into_iter().map(named).collect());
+            let answers = result.map(|answers| {
+                answers.into_iter().map(|answer| (answer.name, answer.value.map(json))).collect()
+            });
             (answers.map_err(Missed::Failed), Some(Call { elapsed, memory_bytes, log }))
         };
         let unknown = wanted.names.iter().map(|_| None).collect();
         let attributes = self.attributes(wanted.names, unknown, &answers);
         let cause = answers.err().map(|missed| missed.cause().into());
-        Found { attributes, cause, call }
+        ResolverAnswers { attributes, cause, call }
     }
 
     /// Returns the answer for each wanted attribute, in this order: from the cache if it is `known` there, or else from
@@ -249,15 +247,18 @@ impl ActiveResolver {
         runtime: &ResolverRuntime,
         attributes: &[(Box<str>, AttributeAnswer, AnswerSource)],
     ) {
-        let of = |wanted: &[AnswerSource]| {
-            let found = attributes.iter().filter(|(_, _, source)| wanted.contains(source));
-            found.count() as u64
-        };
-        let (hits, stale) = (of(&[AnswerSource::Cache]), of(&[AnswerSource::Stale]));
+        let (mut hits, mut stale, mut misses) = (0, 0, 0);
+        for (_, _, source) in attributes {
+            match source {
+                AnswerSource::Cache => hits += 1,
+                AnswerSource::Stale => stale += 1,
+                AnswerSource::Call | AnswerSource::Nowhere => misses += 1,
+            }
+        }
         self.statistics.found(hits, stale);
         runtime.metrics.hits.inc_by(hits);
         runtime.metrics.stale.inc_by(stale);
-        runtime.metrics.misses.inc_by(of(&[AnswerSource::Call, AnswerSource::Nowhere]));
+        runtime.metrics.misses.inc_by(misses);
     }
 }
 
@@ -274,6 +275,7 @@ impl BreakerPass<'_> {
         self.end = match result {
             // A resolver that rejects a request is working.
             Ok(_) | Err(CallError::Invalid(_)) => End::Answer,
+            // These say nothing about the resolver, which was not called.
             Err(CallError::Busy(_) | CallError::Host) => End::Nothing,
             Err(error) => {
                 self.resolver.guard.lock().failure = Some(error.clone());

@@ -42,8 +42,8 @@ impl Admissions {
     ) -> Admitted {
         let hashed = bytes.clone();
         // A large module takes milliseconds to hash.
-        let hash = move || Digest(Sha256::digest(&hashed).into());
-        let digest = run_apart(hash).await.map_err(|_| Arc::new(LoadError::Host))?;
+        let digest = run_apart(move || Digest(Sha256::digest(&hashed).into()));
+        let digest = digest.await.map_err(|_| Arc::new(LoadError::Host))?;
         let (registry, owner) = (Arc::clone(registry), tenant.to_owned());
         let work = async move { registry.runtime.admit(&owner, bytes).await.map_err(Arc::new) };
         self.join((tenant.to_owned(), digest), work).await
@@ -62,18 +62,21 @@ impl Admissions {
     ) -> Admitted {
         let now = Instant::now();
         let others = Cell::new(0);
-        let is_kept = |other: &Key, admission: &Flight<Admitted>| {
-            if !is_settled(admission) || admission.begun() + KEPT <= now {
-                return false;
-            }
-            if other.0 == key.0 {
-                // One result for each tenant: the new admission replaces it.
-                return *other == key;
-            }
-            others.set(others.get() + 1);
-            others.get() < MAX_KEPT
-        };
-        let admission = self.0.begin(key.clone(), |_| work, is_kept);
+        let admission = self.0.begin(
+            key.clone(),
+            |_| work,
+            |other, admission| {
+                if !is_settled(admission) || admission.begun() + KEPT <= now {
+                    return false;
+                }
+                if other.0 == key.0 {
+                    // One result for each tenant: the new admission replaces it.
+                    return *other == key;
+                }
+                others.set(others.get() + 1);
+                others.get() < MAX_KEPT
+            },
+        );
         let admitted = admission.finished().await.unwrap_or_else(|| Err(Arc::new(LoadError::Host)));
         // A caller that waited to the end does not ask again.
         self.0.forget(&key);

@@ -22,7 +22,7 @@ const OVERHEAD: usize = 256;
 
 /// Answers in memory, bounded by the bytes that they take.
 #[derive(Debug)]
-pub(crate) struct Attributes(Cache<Key, Entry>);
+pub(crate) struct Attributes(Cache<Key, CachedAnswer>);
 
 /// The times for which the answers of a resolver are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Equivalent<Key> for KeyRef<'_> {
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct CachedAnswer {
     value: Option<Json<'static>>,
     fresh_until: Duration,
     usable_until: Duration,
@@ -88,12 +88,7 @@ struct Entry {
 
 impl Attributes {
     pub(crate) fn new(max_bytes: u64) -> Self {
-        let weigh = |key: &Key, entry: &Entry| {
-            let key = key.tenant.len() + key.attribute.len() + key.inputs.len();
-            let value = entry.value.as_ref().map_or(0, weight);
-            u32::try_from(OVERHEAD + key + value).unwrap_or(u32::MAX)
-        };
-        let cache = Cache::builder().max_capacity(max_bytes).weigher(weigh);
+        let cache = Cache::builder().max_capacity(max_bytes).weigher(bytes_of);
         Self(cache.expire_after(Housekeeping).build())
     }
 
@@ -135,7 +130,7 @@ impl Attributes {
             inputs: Arc::clone(scope.inputs),
             attribute: attribute.into(),
         };
-        let entry = Entry { value, fresh_until: now + ttl, usable_until: now + keep, keep };
+        let entry = CachedAnswer { value, fresh_until: now + ttl, usable_until: now + keep, keep };
         self.0.insert(key, entry);
     }
 }
@@ -143,20 +138,27 @@ impl Attributes {
 /// Drops what nobody may use any more; whether it may be used is not for moka's clock to say.
 struct Housekeeping;
 
-impl Expiry<Key, Entry> for Housekeeping {
-    fn expire_after_create(&self, _: &Key, entry: &Entry, _: Instant) -> Option<Duration> {
+impl Expiry<Key, CachedAnswer> for Housekeeping {
+    fn expire_after_create(&self, _: &Key, entry: &CachedAnswer, _: Instant) -> Option<Duration> {
         Some(entry.keep)
     }
 
     fn expire_after_update(
         &self,
         _: &Key,
-        entry: &Entry,
+        entry: &CachedAnswer,
         _: Instant,
         _: Option<Duration>,
     ) -> Option<Duration> {
         Some(entry.keep)
     }
+}
+
+/// Returns the bytes that an answer takes, as moka counts them.
+fn bytes_of(key: &Key, answer: &CachedAnswer) -> u32 {
+    let key = key.tenant.len() + key.attribute.len() + key.inputs.len();
+    let value = answer.value.as_ref().map_or(0, weight);
+    u32::try_from(OVERHEAD + key + value).unwrap_or(u32::MAX)
 }
 
 /// Bytes of a value on the heap.

@@ -15,7 +15,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
 /// Decides which calls are made.
 #[derive(Debug)]
 pub(crate) struct Breaker {
-    state: State,
+    state: CircuitState,
     /// The pause of the next time that it opens, unless it closes before.
     pause: Duration,
     /// Raised by each change of the state, so that the end of an earlier call does not count.
@@ -27,7 +27,7 @@ pub(crate) struct Breaker {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
+enum CircuitState {
     Closed,
     /// No call before this moment; then probes, one at a time.
     Open {
@@ -65,7 +65,7 @@ pub(crate) enum End {
 impl Breaker {
     pub(crate) fn new() -> Self {
         Self {
-            state: State::Closed,
+            state: CircuitState::Closed,
             pause: FIRST_PAUSE,
             period: 0,
             in_a_row: 0,
@@ -76,7 +76,7 @@ impl Breaker {
 
     /// Permits a call at `now`, or says for how long none is permitted; zero while a probe is under way.
     pub(crate) fn admit(&mut self, now: Duration) -> Result<Turn, Duration> {
-        if let State::Open { until, probing } = &mut self.state {
+        if let CircuitState::Open { until, probing } = &mut self.state {
             if *probing || now < *until {
                 return Err(until.saturating_sub(now));
             }
@@ -91,8 +91,8 @@ impl Breaker {
             return false;
         }
         match (self.state, end) {
-            (State::Closed, End::Nothing) => false,
-            (State::Closed, end) => {
+            (CircuitState::Closed, End::Nothing) => false,
+            (CircuitState::Closed, end) => {
                 self.remember(end == End::Failure);
                 let opens = end == End::Failure && self.is_bad();
                 if opens {
@@ -100,15 +100,15 @@ impl Breaker {
                 }
                 opens
             }
-            (State::Open { until, .. }, End::Nothing) => {
-                self.state = State::Open { until, probing: false };
+            (CircuitState::Open { until, .. }, End::Nothing) => {
+                self.state = CircuitState::Open { until, probing: false };
                 false
             }
-            (State::Open { .. }, End::Answer) => {
+            (CircuitState::Open { .. }, End::Answer) => {
                 *self = Self { period: self.period + 1, ..Self::new() };
                 false
             }
-            (State::Open { .. }, End::Failure) => {
+            (CircuitState::Open { .. }, End::Failure) => {
                 self.open(now);
                 true
             }
@@ -118,9 +118,9 @@ impl Breaker {
     /// Returns the state at `now`.
     pub(crate) fn state(&self, now: Duration) -> BreakerState {
         match self.state {
-            State::Closed => BreakerState::Closed,
-            State::Open { until, .. } if now < until => BreakerState::Open(until - now),
-            State::Open { .. } => BreakerState::HalfOpen,
+            CircuitState::Closed => BreakerState::Closed,
+            CircuitState::Open { until, .. } if now < until => BreakerState::Open(until - now),
+            CircuitState::Open { .. } => BreakerState::HalfOpen,
         }
     }
 
@@ -136,7 +136,7 @@ impl Breaker {
     }
 
     fn open(&mut self, now: Duration) {
-        self.state = State::Open { until: now + self.pause, probing: false };
+        self.state = CircuitState::Open { until: now + self.pause, probing: false };
         self.pause = LONGEST_PAUSE.min(self.pause * 2);
         self.period += 1;
     }

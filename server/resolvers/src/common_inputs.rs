@@ -9,7 +9,7 @@ use futures_util::{StreamExt, stream};
 use portcullis_engine::{AttributeAnswers, AttributeRequest, Check, ResolverRef};
 use portcullis_model::resolver::ResolverOrigin;
 
-use crate::active::{Entry, Found};
+use crate::active::{RegistryEntry, ResolverAnswers};
 use crate::registry::{CacheMode, Registry};
 use crate::report::AnswerOrigin;
 
@@ -38,7 +38,7 @@ struct Question<'o> {
 #[derive(Debug)]
 pub struct CommonAnswers {
     /// The answers to each question.
-    answered: Vec<(Box<str>, Found)>,
+    answered: Vec<(Box<str>, ResolverAnswers)>,
     /// The questions of each check.
     asked: Vec<Vec<usize>>,
 }
@@ -76,7 +76,7 @@ pub(crate) async fn ask_all(
     checks: &[OpenCheck<'_>],
 ) -> CommonAnswers {
     // Each resolver is looked up once: two versions of it could have different inputs.
-    let mut resolvers: HashMap<Named<'_>, Option<(ResolverOrigin, Entry)>> = HashMap::new();
+    let mut resolvers: HashMap<Named<'_>, Option<(ResolverOrigin, RegistryEntry)>> = HashMap::new();
     let mut questions: HashMap<Question<'_>, usize> = HashMap::new();
     let mut askers = Vec::new();
     let mut asked = Vec::with_capacity(checks.len());
@@ -93,7 +93,8 @@ pub(crate) async fn ask_all(
         });
         asked.push(of_check.collect());
     }
-    let mut calls: Vec<BoxFuture<'_, (Box<str>, Found)>> = Vec::with_capacity(askers.len());
+    let mut calls: Vec<BoxFuture<'_, (Box<str>, ResolverAnswers)>> =
+        Vec::with_capacity(askers.len());
     for (named, check, request) in askers {
         let entry = resolvers.get(&named).and_then(Option::as_ref);
         calls.push(Box::pin(async move {
@@ -106,9 +107,13 @@ pub(crate) async fn ask_all(
     CommonAnswers { answered, asked }
 }
 
-fn inputs(entry: Option<&(ResolverOrigin, Entry)>, tenant: &str, check: &Check<'_>) -> Arc<[u8]> {
+fn inputs(
+    entry: Option<&(ResolverOrigin, RegistryEntry)>,
+    tenant: &str,
+    check: &Check<'_>,
+) -> Arc<[u8]> {
     match entry {
-        Some((_, Entry::Active(resolver))) => resolver.inputs(tenant, check),
+        Some((_, RegistryEntry::Active(resolver))) => resolver.inputs(tenant, check),
         // Nothing is called, so the cause is the same for every check.
         _ => Arc::default(),
     }

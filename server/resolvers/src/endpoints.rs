@@ -65,18 +65,18 @@ impl Granted {
         request: HttpRequest,
         body_limit: usize,
     ) -> Result<HttpResponse, SendError> {
-        let refused = |why: String| SendError::Refused(format!("endpoint `{name}`: {why}"));
-        let endpoint =
-            self.endpoints.get(name).ok_or_else(|| refused("it is not granted".to_owned()))?;
+        let endpoint = self.endpoints.get(name);
+        let endpoint = endpoint.ok_or_else(|| refused(name, "it is not granted"))?;
         let method = EndpointMethod::from(request.method);
         if !endpoint.methods.contains(&method) {
-            return Err(refused(format!("the method {} is not granted", method.into_str())));
+            let why = format!("the method {} is not granted", method.into_str());
+            return Err(refused(name, &why));
         }
         let method = Method::from_bytes(method.into_str().as_bytes())
-            .map_err(|error| refused(error.to_string()))?;
+            .map_err(|error| refused(name, &error.to_string()))?;
         let url = path::join(&endpoint.base, &request.path)
-            .map_err(|expected| refused(format!("expected a path {expected}")))?;
-        let headers = endpoint.headers(request.headers).map_err(refused)?;
+            .map_err(|expected| refused(name, &format!("expected a path {expected}")))?;
+        let headers = endpoint.headers(request.headers).map_err(|why| refused(name, &why))?;
         // One byte more tells that there are too many.
         let sent = self.client.send(method, url, headers, request.body, body_limit + 1).await;
         let answer = sent.map_err(|error| endpoint.failed(name, error))?;
@@ -85,6 +85,10 @@ impl Granted {
         }
         Ok(response(answer))
     }
+}
+
+fn refused(endpoint: &str, why: &str) -> SendError {
+    SendError::Refused(format!("endpoint `{endpoint}`: {why}"))
 }
 
 impl Endpoint {
@@ -108,25 +112,27 @@ impl Endpoint {
 
     /// Returns the cause of a failed request in words that the guest may read: without the URL.
     fn failed(&self, name: &str, error: RequestError) -> SendError {
-        let failed = |kind, message: String| SendError::Failed(Failure { kind, message });
-        let about = |what: &str, why: String| {
-            let host = self.base.host_str().unwrap_or_default();
-            if why.contains(host) { what.to_owned() } else { format!("{what}: {why}") }
-        };
-        match error {
+        let (kind, message) = match error {
             RequestError::Refused(_) | RequestError::RefusedName(_) => {
-                SendError::Refused(format!("endpoint `{name}`: its address is not allowed"))
+                return refused(name, "its address is not allowed");
             }
             RequestError::Timeout => {
-                failed(FailureKind::TimedOut, "no complete answer in time".to_owned())
+                (FailureKind::TimedOut, "no complete answer in time".to_owned())
             }
             RequestError::Connect(why) => {
-                failed(FailureKind::Unreachable, about("cannot connect", why))
+                (FailureKind::Unreachable, self.without_host("cannot connect", &why))
             }
             RequestError::Broken(why) => {
-                failed(FailureKind::Unreachable, about("no complete answer", why))
+                (FailureKind::Unreachable, self.without_host("no complete answer", &why))
             }
-        }
+        };
+        SendError::Failed(Failure { kind, message })
+    }
+
+    /// Returns `what` failed, and why, unless that names the host.
+    fn without_host(&self, what: &str, why: &str) -> String {
+        let host = self.base.host_str().unwrap_or_default();
+        if why.contains(host) { what.to_owned() } else { format!("{what}: {why}") }
     }
 }
 

@@ -47,7 +47,9 @@ pub use failure::{LoadFailure, is_transient};
 pub use metrics::ResolverMetrics;
 pub use module_record::module_record;
 pub use operator::OperatorResolver;
-pub use portcullis_resolver_host::{Compiler, CompilerLimits, CompilerProcess, compile_component};
+pub use portcullis_resolver_host::{
+    Compiler, CompilerLimits, CompilerProcess, compile_component, must_be_private,
+};
 pub use registry::{CacheMode, Registry};
 pub use report::{AnswerOrigin, AnswerSource, Asked, Provenance, Report};
 pub use service::ResolverService;

@@ -87,8 +87,12 @@ impl Loader {
     /// Begins to load a resolver, unless a load of it is under way, and returns the load.
     pub(crate) fn load(self: &Arc<Self>, tenant: &str, reference: ResolverRef) -> Load {
         let (loader, owner) = (Arc::clone(self), tenant.to_owned());
-        let work = |limit| async move { loader.load_now(&owner, reference, &limit).await };
-        self.loads.begin((tenant.to_owned(), reference), work, |_, _| false)
+        self.loads.begin(
+            (tenant.to_owned(), reference),
+            |limit| async move { loader.load_now(&owner, reference, &limit).await },
+            // What was loaded is in the registry, and what failed is tried again.
+            |_, _| false,
+        )
     }
 
     /// Returns the number of loads in memory: those under way, and those that ended since the last one began.
@@ -182,18 +186,21 @@ impl Loader {
         stored: &StoredResolver,
     ) -> Result<Option<Arc<Module>>, LoadFailure> {
         let sha256 = &stored.module.sha256;
-        let in_memory =
-            || Digest::parse(sha256).and_then(|digest| self.registry.runtime.admitted(&digest));
-        if let Some(module) = in_memory() {
+        if let Some(module) = self.module_in_memory(sha256) {
             return Ok(Some(module));
         }
         // No transaction stays open while this waits for its turn or for the compilation.
         let _turn = self.turns.begin_patiently(tenant).await;
-        if let Some(module) = in_memory() {
+        // Another load may have brought it meanwhile.
+        if let Some(module) = self.module_in_memory(sha256) {
             return Ok(Some(module));
         }
         let bytes = self.store.read(tenant, async |tx| resolvers::module(tx, sha256).await).await?;
         let Some(bytes) = bytes else { return Ok(None) };
         Ok(Some(self.registry.runtime.admit(tenant, bytes.into()).await?))
+    }
+
+    fn module_in_memory(&self, sha256: &str) -> Option<Arc<Module>> {
+        self.registry.runtime.admitted(&Digest::parse(sha256)?)
     }
 }

@@ -49,15 +49,16 @@ impl ResolverMetrics {
             admissions.get_or_create_owned(&[("outcome", outcome)]);
         }
         let lookups = Family::<Label, Counter>::default();
-        let of = |result| lookups.get_or_create_owned(&[("result", result)]);
+        let [hits, misses, stale] = ["hit", "miss", "stale"]
+            .map(|result| lookups.get_or_create_owned(&[("result", result)]));
         let metrics = Self {
             calls: calls.clone(),
             admissions: admissions.clone(),
             latency: Histogram::new(CALL_BUCKETS),
             suspended: Counter::default(),
-            hits: of("hit"),
-            misses: of("miss"),
-            stale: of("stale"),
+            hits,
+            misses,
+            stale,
             openings: Counter::default(),
         };
         registry.register("resolver_calls", "Calls of attribute resolvers", calls);

@@ -1,7 +1,7 @@
 //! The namespaces that the policies of a tenant may read, and the policies that read them.
 
 use portcullis_engine::condition::ResolverAttribute;
-use portcullis_engine::{Namespaces, Policy};
+use portcullis_engine::{AttributeKind, Namespaces, Policy};
 use uuid::Uuid;
 
 use crate::operator::OperatorResolver;
@@ -38,8 +38,7 @@ pub fn collect<'r>(
 
 /// Returns the ids of the enabled policies that read `namespace`.
 pub async fn readers(tx: &mut Tx, namespace: &str) -> Result<Vec<Uuid>, StoreError> {
-    let reads = |attribute: &ResolverAttribute| *attribute.namespace == *namespace;
-    readers_of(tx, |policy| resolved(policy).into_iter().any(reads)).await
+    readers_of(tx, |policy| resolved(policy).iter().any(|one| *one.namespace == *namespace)).await
 }
 
 /// Returns the ids of the enabled policies that read attributes of `old` that `new` does not answer, or answers with
@@ -49,17 +48,22 @@ pub async fn readers_without(
     old: &StoredResolver,
     new: &StoredResolver,
 ) -> Result<Vec<Uuid>, StoreError> {
-    let namespace = &*old.manifest.namespace;
-    let kind = |resolver: &StoredResolver, attribute: &ResolverAttribute| {
-        let mut all = resolver.module.attributes.iter();
-        let found = all.find(|declared| declared.name == *attribute.name);
-        found.map(|declared| declared.kind).filter(|_| resolver.manifest.namespace == namespace)
-    };
-    let loses = |attribute: &ResolverAttribute| {
-        let before = kind(old, attribute).filter(|_| *attribute.namespace == *namespace);
-        before.is_some() && before != kind(new, attribute)
-    };
-    readers_of(tx, |policy| resolved(policy).into_iter().any(loses)).await
+    readers_of(tx, |policy| {
+        resolved(policy).into_iter().any(|attribute| {
+            let before = kind_of(attribute, old);
+            before.is_some() && before != kind_of(attribute, new)
+        })
+    })
+    .await
+}
+
+/// Returns the kind with which the resolver answers an attribute; `None` if it does not answer it.
+fn kind_of(attribute: &ResolverAttribute, resolver: &StoredResolver) -> Option<AttributeKind> {
+    if *attribute.namespace != *resolver.manifest.namespace {
+        return None;
+    }
+    let mut all = resolver.module.attributes.iter();
+    all.find(|declared| declared.name == *attribute.name).map(|declared| declared.kind)
 }
 
 async fn readers_of(

@@ -24,7 +24,7 @@ use tokio::sync::Mutex;
 
 use self::change_detector::ChangeDetector;
 use self::files::{Contents, Fingerprint};
-use crate::active::{ActiveResolver, Entry};
+use crate::active::{ActiveResolver, RegistryEntry};
 use crate::failure::is_transient;
 use crate::measurements::Statistics;
 use crate::runtime::ResolverRuntime;
@@ -60,7 +60,7 @@ struct Component {
 /// The resolver of a component for one tenant, and the counters of its calls.
 #[derive(Clone, Debug)]
 pub(crate) struct OfTenant {
-    pub(crate) entry: Entry,
+    pub(crate) entry: RegistryEntry,
     pub(crate) statistics: Arc<Statistics>,
 }
 
@@ -81,12 +81,12 @@ impl OperatorResolvers {
     /// Returns every operator resolver, ordered by namespace.
     pub(crate) fn all(&self) -> Vec<OperatorResolver> {
         let components = self.components.read();
-        let of = |component: &Arc<Component>| OperatorResolver {
+        let all = components.values().map(|component| OperatorResolver {
             namespace: component.manifest.namespace.clone(),
             description: component.manifest.description.clone(),
             module: Arc::clone(&component.module),
-        };
-        let mut all: Vec<_> = components.values().map(of).collect();
+        });
+        let mut all: Vec<_> = all.collect();
         all.sort_unstable_by(|a, b| a.namespace.cmp(&b.namespace));
         all
     }
@@ -213,20 +213,21 @@ impl OperatorResolvers {
 
 impl Component {
     fn for_tenant(&self, runtime: &ResolverRuntime, tenant: &str) -> OfTenant {
+        // `get_with` would copy the name of the tenant for each check.
         if let Some(known) = self.tenants.get(tenant) {
             return known;
         }
-        let make = || {
+        self.tenants.get_with(tenant.to_owned(), || {
             let statistics = Arc::<Statistics>::default();
             let entry = match runtime.bind(tenant, Arc::clone(&self.module), &self.manifest) {
-                Ok(binding) => {
-                    Entry::Active(Arc::new(ActiveResolver::new(binding, Arc::clone(&statistics))))
-                }
-                Err(error) => Entry::Unavailable(format!("cannot be used: {error}").into()),
+                Ok(binding) => RegistryEntry::Active(Arc::new(ActiveResolver::new(
+                    binding,
+                    Arc::clone(&statistics),
+                ))),
+                Err(error) => RegistryEntry::Unavailable(format!("cannot be used: {error}").into()),
             };
             OfTenant { entry, statistics }
-        };
-        self.tenants.get_with(tenant.to_owned(), make)
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use portcullis_engine::ResolverRef;
 use portcullis_model::clock::Clock;
 use portcullis_resolver_host::Digest;
 use portcullis_storage::resolver_locations::{self, ResolverLocation};
-use portcullis_storage::{Store, StoreError, Tx, resolvers};
+use portcullis_storage::{Store, StoreError, resolvers};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
@@ -32,7 +32,7 @@ const SWEEP_ROUNDS: u64 = 60;
 const SWEEP_AGE: Duration = Duration::from_mins(10);
 /// Most resolvers that are loaded at the start.
 const MAX_AT_START: u32 = 256;
-/// After so many failed loads the pause between them stays the same: 5 minutes.
+/// After this number of failed loads the pause between them stays the same: 5 minutes.
 const MAX_DOUBLINGS: u32 = 6;
 
 /// Compares the registry with the store, and repairs the difference.
@@ -122,8 +122,9 @@ impl Reconciler {
 
     /// Loads the resolvers that changed last. The others are loaded when they are needed.
     async fn warm_up(&mut self) -> Result<(), StoreError> {
-        let latest = async |tx: &mut Tx| resolver_locations::latest(tx, MAX_AT_START).await;
-        let latest = self.store.read_all(latest).await?;
+        let latest =
+            self.store.read_all(async |tx| resolver_locations::latest(tx, MAX_AT_START).await);
+        let latest = latest.await?;
         self.load(latest.iter().collect()).await;
         Ok(())
     }
@@ -142,8 +143,9 @@ impl Reconciler {
             return Ok(());
         }
         let tenants: HashSet<&str> = in_memory.iter().map(|(tenant, _)| *tenant).collect();
-        let stored = async |tx: &mut Tx| resolver_locations::for_tenants(tx, tenants).await;
-        let stored = self.store.read_all(stored).await?;
+        let stored =
+            self.store.read_all(async |tx| resolver_locations::for_tenants(tx, tenants).await);
+        let stored = stored.await?;
         self.remove_deleted(&in_memory, &stored);
         self.load_missing(&scope, &in_memory, &stored).await;
         Ok(())
@@ -165,13 +167,14 @@ impl Reconciler {
     ) {
         let registry = &self.registry;
         self.failed.retain(|tenant, reference| {
-            let is_stored =
-                || stored.iter().any(|own| own.tenant == tenant && own.reference == reference);
-            !scope.covers(tenant) || (is_stored() && !is_active(registry, tenant, reference))
+            // Nothing was read about the others.
+            !scope.covers(tenant)
+                || (stored.iter().any(|own| own.tenant == tenant && own.reference == reference)
+                    && !is_active(registry, tenant, reference))
         });
-        let is_in_memory =
-            |place: &ResolverLocation| in_memory.contains(&(&*place.tenant, place.reference.id));
-        let needed = stored.iter().filter(|place| place.enabled && is_in_memory(place));
+        let needed = stored.iter().filter(|place| {
+            place.enabled && in_memory.contains(&(&*place.tenant, place.reference.id))
+        });
         let missing = needed.filter(|place| !is_active(registry, &place.tenant, place.reference));
         let due = missing.filter(|place| self.failed.is_due(place)).collect();
         self.load(due).await;

@@ -13,7 +13,7 @@ use portcullis_resolver_host::{Digest, WantedAttributes};
 use portcullis_traces::resolver_step;
 use uuid::Uuid;
 
-use crate::active::{ActiveResolver, Entry, Found};
+use crate::active::{ActiveResolver, RegistryEntry, ResolverAnswers};
 use crate::binding::Binding;
 use crate::config::ResolverConfig;
 use crate::limits::{MAX_FORGOTTEN, RegistryLimits};
@@ -71,7 +71,7 @@ impl Registry {
     pub fn activate(&self, tenant: &str, reference: ResolverRef, binding: Binding) {
         let now = self.runtime.now();
         self.tenants.put(tenant, reference, now, |statistics| {
-            Entry::Active(Arc::new(ActiveResolver::new(binding, statistics)))
+            RegistryEntry::Active(Arc::new(ActiveResolver::new(binding, statistics)))
         });
         self.make_room(tenant, reference.id, now);
     }
@@ -90,7 +90,7 @@ impl Registry {
     /// Makes a tenant's resolver unavailable, unless a later version is known. `why` completes "resolver `geo` …".
     pub(crate) fn suspend(&self, tenant: &str, reference: ResolverRef, why: &str) {
         let now = self.runtime.now();
-        self.tenants.put(tenant, reference, now, |_| Entry::Unavailable(why.into()));
+        self.tenants.put(tenant, reference, now, |_| RegistryEntry::Unavailable(why.into()));
     }
 
     /// Records that a tenant's resolver cannot be loaded, unless this version is active: the request that wrote the
@@ -128,7 +128,7 @@ impl Registry {
         self.tenants.get(tenant, id).map(|found| self.status_of(found))
     }
 
-    /// Returns the status that an operator resolver has for a tenant, or `None` if there is none of this namespace.
+    /// Returns the status that an operator resolver has for a tenant, or `None` if no operator resolver has this namespace.
     pub(crate) fn operator_status(&self, tenant: &str, namespace: &str) -> Option<ResolverStatus> {
         let found = self.operator.for_tenant(&self.runtime, tenant, namespace)?;
         Some(self.status_of((found.entry, found.statistics.measurements())))
@@ -153,7 +153,7 @@ impl Registry {
     /// Returns the inputs that the resolver of a request declares; none if it is not active.
     pub(crate) fn declared_inputs(&self, tenant: &str, ask: &AttributeRequest) -> Vec<String> {
         match self.find(tenant, ask) {
-            Some((_, Entry::Active(resolver))) => resolver.declared_inputs().to_vec(),
+            Some((_, RegistryEntry::Active(resolver))) => resolver.declared_inputs().to_vec(),
             _ => Vec::new(),
         }
     }
@@ -161,15 +161,15 @@ impl Registry {
     /// Answers one attribute request by the resolver that was found for it.
     pub(crate) async fn ask_entry(
         &self,
-        found: Option<&(ResolverOrigin, Entry)>,
+        found: Option<&(ResolverOrigin, RegistryEntry)>,
         tenant: &str,
         check: &Check<'_>,
         ask: &AttributeRequest,
         mode: CacheMode,
-    ) -> (Option<ResolverOrigin>, Found) {
+    ) -> (Option<ResolverOrigin>, ResolverAnswers) {
         let (namespace, wanted) = (&ask.namespace, &ask.attributes);
         match found {
-            Some((origin, Entry::Active(resolver))) => {
+            Some((origin, RegistryEntry::Active(resolver))) => {
                 let wanted = WantedAttributes { tenant, check, names: wanted };
                 let asked = async {
                     match mode {
@@ -180,10 +180,14 @@ impl Registry {
                 let found = resolver_step(namespace, asked).await;
                 (Some(*origin), found.with_namespace(namespace))
             }
-            Some((origin, Entry::Unavailable(why))) => {
-                (Some(*origin), Found::nothing(wanted, format!("resolver `{namespace}` {why}")))
-            }
-            None => (None, Found::nothing(wanted, format!("there is no resolver `{namespace}`"))),
+            Some((origin, RegistryEntry::Unavailable(why))) => (
+                Some(*origin),
+                ResolverAnswers::nothing(wanted, format!("resolver `{namespace}` {why}")),
+            ),
+            None => (
+                None,
+                ResolverAnswers::nothing(wanted, format!("there is no resolver `{namespace}`")),
+            ),
         }
     }
 
@@ -193,31 +197,36 @@ impl Registry {
         &self,
         tenant: &str,
         ask: &AttributeRequest,
-    ) -> Option<(ResolverOrigin, Entry)> {
+    ) -> Option<(ResolverOrigin, RegistryEntry)> {
         let Some(reference) = ask.resolver else {
             let found = self.operator.for_tenant(&self.runtime, tenant, &ask.namespace)?;
             return Some((ResolverOrigin::Operator, found.entry));
         };
         let found = self.tenants.find(tenant, reference, self.runtime.now());
         // The loader was called before. The resolver is missing only if the time was too short.
-        let entry = found.unwrap_or_else(|| Entry::Unavailable("is still loading".into()));
+        let entry = found.unwrap_or_else(|| RegistryEntry::Unavailable("is still loading".into()));
         Some((ResolverOrigin::Tenant, entry))
     }
 
-    fn status_of(&self, (entry, measurements): (Entry, ActivityRecord)) -> ResolverStatus {
+    fn status_of(&self, (entry, measurements): (RegistryEntry, ActivityRecord)) -> ResolverStatus {
         let availability = match entry {
-            Entry::Active(resolver) => Availability::Active(resolver.breaker(self.runtime.now())),
-            Entry::Unavailable(why) => Availability::Unavailable(why),
+            RegistryEntry::Active(resolver) => {
+                Availability::Active(resolver.breaker(self.runtime.now()))
+            }
+            RegistryEntry::Unavailable(why) => Availability::Unavailable(why),
         };
         ResolverStatus { availability, measurements }
     }
 }
 
 /// Puts the answers of all resolvers together, in the order of `asks`.
-fn asked(asks: &[AttributeRequest], found: Vec<(Option<ResolverOrigin>, Found)>) -> Asked {
+fn asked(
+    asks: &[AttributeRequest],
+    found: Vec<(Option<ResolverOrigin>, ResolverAnswers)>,
+) -> Asked {
     let mut asked = Asked::default();
     for (ask, (origin, found)) in asks.iter().zip(found) {
-        let Found { attributes, cause, call } = found;
+        let ResolverAnswers { attributes, cause, call } = found;
         let mut sources = Vec::with_capacity(attributes.len());
         for (name, resolved, source) in attributes {
             asked.answers.insert(&ask.namespace, &name, resolved);

@@ -21,8 +21,8 @@ pub struct Asked {
 impl Asked {
     /// Whether no module was called, and every answer is there.
     pub fn is_from_cache(&self) -> bool {
-        let cached = |of: &Provenance| of.source == AnswerSource::Cache;
-        self.reports.iter().all(|report| report.attributes.iter().all(cached))
+        let mut all = self.reports.iter().flat_map(|report| &report.attributes);
+        all.all(|attribute| attribute.source == AnswerSource::Cache)
     }
 
     /// Returns the origins of the answers, one for each resolver.

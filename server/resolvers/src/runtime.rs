@@ -58,7 +58,9 @@ impl ResolverRuntime {
             compiler: config.compiler.clone(),
         };
         let host = ResolverHost::new(&settings, threads).with_context(|| match &config.code {
-            Some(code) => format!("cannot run resolvers with compiled code in {}", code.display()),
+            Some(code) => {
+                format!("cannot run resolvers with RESOLVER_CODE_DIR `{}`", code.display())
+            }
             None => "cannot run resolvers".to_owned(),
         })?;
         Ok(Self {

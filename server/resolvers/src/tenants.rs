@@ -11,7 +11,7 @@ use portcullis_engine::ResolverRef;
 use portcullis_model::resolver::ActivityRecord;
 use uuid::Uuid;
 
-use crate::active::Entry;
+use crate::active::RegistryEntry;
 use crate::measurements::Statistics;
 
 /// The time without a use after which a resolver is forgotten. A breaker that is open for the longest time is not
@@ -27,7 +27,7 @@ pub(crate) struct TenantResolvers(RwLock<HashMap<String, HashMap<Uuid, Slot>>>);
 #[derive(Debug)]
 struct Slot {
     version: u64,
-    entry: Entry,
+    entry: RegistryEntry,
     /// The calls of all versions.
     statistics: Arc<Statistics>,
     /// Milliseconds.
@@ -62,7 +62,7 @@ impl TenantResolvers {
         tenant: &str,
         reference: ResolverRef,
         now: Duration,
-    ) -> Option<Entry> {
+    ) -> Option<RegistryEntry> {
         let tenants = self.0.read();
         let slot = tenants.get(tenant)?.get(&reference.id)?;
         (slot.version >= reference.version).then(|| {
@@ -79,7 +79,7 @@ impl TenantResolvers {
     }
 
     /// Returns the resolver of this id in any version, and its measurements.
-    pub(crate) fn get(&self, tenant: &str, id: Uuid) -> Option<(Entry, ActivityRecord)> {
+    pub(crate) fn get(&self, tenant: &str, id: Uuid) -> Option<(RegistryEntry, ActivityRecord)> {
         let tenants = self.0.read();
         let slot = tenants.get(tenant)?.get(&id)?;
         Some((slot.entry.clone(), slot.statistics.measurements()))
@@ -93,10 +93,9 @@ impl TenantResolvers {
     /// Returns the tenant and the id of every resolver.
     pub(crate) fn all(&self) -> Vec<(String, Uuid)> {
         let tenants = self.0.read();
-        let of = |(tenant, slots): (&String, &HashMap<Uuid, Slot>)| {
-            slots.keys().map(|id| (tenant.clone(), *id)).collect::<Vec<_>>()
-        };
-        tenants.iter().flat_map(of).collect()
+        let all =
+            tenants.iter().flat_map(|(tenant, slots)| slots.keys().map(|id| (tenant.clone(), *id)));
+        all.collect()
     }
 
     /// Replaces the version before this one, unless a later one is known. The measurements continue.
@@ -105,10 +104,15 @@ impl TenantResolvers {
         tenant: &str,
         reference: ResolverRef,
         now: Duration,
-        entry: impl FnOnce(Arc<Statistics>) -> Entry,
+        entry: impl FnOnce(Arc<Statistics>) -> RegistryEntry,
     ) {
-        let gives_way = |before: &Slot| before.version <= reference.version;
-        self.replace(tenant, reference, entry, gives_way, |_| milliseconds(now));
+        self.replace(
+            tenant,
+            reference,
+            entry,
+            |before| before.version <= reference.version,
+            |_| milliseconds(now),
+        );
     }
 
     /// Puts a version that cannot be loaded, as [`TenantResolvers::put`] does, unless this version is active. Another
@@ -117,12 +121,13 @@ impl TenantResolvers {
         self.replace(
             tenant,
             reference,
-            |_| Entry::Unavailable(why),
+            |_| RegistryEntry::Unavailable(why),
             |before| {
-                let is_unavailable = matches!(before.entry, Entry::Unavailable(_));
+                let is_unavailable = matches!(before.entry, RegistryEntry::Unavailable(_));
                 before.version < reference.version
                     || (before.version == reference.version && is_unavailable)
             },
+            // A load that fails again and again is no use, so that the resolver is forgotten at last.
             |last_use| last_use.unwrap_or_else(|| milliseconds(now)),
         );
     }
@@ -131,7 +136,7 @@ impl TenantResolvers {
         &self,
         tenant: &str,
         reference: ResolverRef,
-        entry: impl FnOnce(Arc<Statistics>) -> Entry,
+        entry: impl FnOnce(Arc<Statistics>) -> RegistryEntry,
         gives_way: impl FnOnce(&Slot) -> bool,
         last_use: impl FnOnce(Option<u64>) -> u64,
     ) {
@@ -173,6 +178,7 @@ impl TenantResolvers {
         let Some((owner, id)) = first.map(|(owner, _, id, _)| (owner.clone(), id)) else {
             return false;
         };
+        // The lock for writing waits for the one for reading.
         drop(tenants);
         self.remove(&owner, id);
         true
@@ -200,8 +206,8 @@ mod tests {
         ResolverRef { id: Uuid::from_u128(id), version }
     }
 
-    fn unavailable(_: Arc<Statistics>) -> Entry {
-        Entry::Unavailable("is disabled".into())
+    fn unavailable(_: Arc<Statistics>) -> RegistryEntry {
+        RegistryEntry::Unavailable("is disabled".into())
     }
 
     #[test]

@@ -93,10 +93,9 @@ struct Decisions(Arc<ThreadLocal<ThreadCounts>>);
 impl EncodeMetric for Decisions {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
         for &kind in CheckKind::VARIANTS {
-            let total = |count: fn(&KindCounts) -> &AtomicU64| sum(&self.0, kind, count);
             let decisions = [
-                ("allow", total(|counts| &counts.allowed)),
-                ("deny", total(|counts| &counts.denied)),
+                ("allow", sum(&self.0, kind, |counts| &counts.allowed)),
+                ("deny", sum(&self.0, kind, |counts| &counts.denied)),
             ];
             for (decision, total) in decisions {
                 let labels: [(&str, &str); 2] = [("kind", kind.into()), ("decision", decision)];

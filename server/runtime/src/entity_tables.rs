@@ -91,6 +91,7 @@ impl EntityTables {
         if table.is_too_large() {
             return Err(EntitiesError::TooLarge);
         }
+        // After the wait for the other load of the tenant, so that those who wait hold no turns.
         let turn = self.turns.begin(tenant).await;
         let turn = turn.map_err(|_| EntitiesError::TooManyLoads)?;
         let (most, held) = (self.most / 2, (one_at_a_time, turn));
@@ -205,6 +206,7 @@ impl EntityTables {
     }
 
     async fn round(&self) -> Result<(), StoreError> {
+        // Read before the snapshot begins: a commit in between would look lost otherwise.
         let known: HashMap<String, u64> = {
             let tenants = self.tenants.read();
             tenants.iter().map(|(tenant, table)| (tenant.to_string(), table.compared())).collect()
@@ -217,10 +219,10 @@ impl EntityTables {
         let mut tx = self.store.begin_read_all().await?;
         let last = entities::for_tenants(&mut tx, named, 1).await?;
         let mut positions: HashMap<String, HistoryPosition> = last.into_iter().collect();
-        let is_behind = |tenant: &String| {
+        let behind = names.into_iter().filter(|tenant| {
             positions.get(tenant).is_some_and(|last| known.get(tenant) < Some(&last.revision))
-        };
-        let behind: Vec<String> = names.into_iter().filter(is_behind).collect();
+        });
+        let behind: Vec<String> = behind.collect();
         // The last commit does not tell whether the one that is known was lost.
         let all = entities::for_tenants(&mut tx, Some(&behind), REMEMBERED_COMMITS).await?;
         positions.extend(all);
@@ -252,6 +254,7 @@ impl EntityTables {
             let oldest = others.min_by_key(|(_, table)| table.last_use());
             match oldest.map(|(tenant, _)| tenant.clone()) {
                 Some(oldest) if bytes > self.most => tenants.remove(&oldest),
+                // The one of `kept` takes at most half of what all may take.
                 _ => return,
             };
         }

@@ -57,6 +57,7 @@ pub async fn pass(tx: &mut Tx, verdict: GateVerdict) -> Result<(), OperationErro
     if !tx.concerns_gates() {
         return Ok(());
     }
+    // The cases come first: nobody should approve a change that they refuse.
     if need_judgement(tx) {
         let judgement = verdict.judgement.ok_or(StoreError::GatesNotPassed)?;
         must_pass_cases(tx, &judgement)?;
@@ -101,9 +102,9 @@ impl Change {
     /// # Errors
     /// The store failed.
     pub async fn read(tx: &mut Tx) -> Result<Self, StoreError> {
-        let ids = |ids: Vec<Option<Uuid>>| -> Vec<Uuid> { ids.into_iter().flatten().collect() };
-        let rule_ids = ids(tx.touched().iter().map(|touched| touched.rule).collect());
-        let policy_ids = ids(tx.touched().iter().map(|touched| touched.policy).collect());
+        let rule_ids: Vec<Uuid> = tx.touched().iter().filter_map(|touched| touched.rule).collect();
+        let policy_ids: Vec<Uuid> =
+            tx.touched().iter().filter_map(|touched| touched.policy).collect();
         Ok(Self {
             tenant: tx.tenant().to_owned(),
             met: tenants::position(tx).await?,
@@ -132,6 +133,7 @@ impl Change {
             return Ok(Some(Judgement::default()));
         }
         let mut tx = store.begin_read(&self.tenant).await?;
+        // The transaction of the change may still be open, so this snapshot is read beside it.
         let is_met = tenants::position(&mut tx).await? == self.met;
         let rules = rules::for_every_plan(&mut tx).await?;
         let policies = policies::for_every_plan(&mut tx).await?;
@@ -187,14 +189,13 @@ pub async fn judge_content(
     turn: &Arc<Turn>,
 ) -> Result<Judgement, OperationError> {
     let (turn, until) = (Arc::clone(turn), Instant::now() + MAX_TIME);
-    let judging = |awaited: Awaited| {
+    let judged = Awaited::during(|awaited| {
         run_apart(move || {
             let _turn = turn;
             judge(&content, cases, || awaited.is_until(until))
         })
-    };
-    let judged = Awaited::during(judging).await?;
-    Ok(judged.map_err(|_| StoreError::Corrupt { what: "tenant_cases.cases" })?)
+    });
+    Ok(judged.await?.map_err(|_| StoreError::Corrupt { what: "tenant_cases.cases" })?)
 }
 
 /// Decides cases for as long as they may go on.
@@ -209,6 +210,7 @@ fn judge(
     let skipped = &replaced.as_ref().unwrap_or(&present).skipped;
     let report = report(content, &present, &may_go_on)?;
     let mut refused = refused(&report, |name| replaced.is_some() || skipped.contains(name));
+    // Otherwise a change could bring the cases that it needs to pass.
     if let Some(replaced) = &replaced {
         let of_replaced = self::report(content, replaced, &may_go_on)?;
         for failure in self::refused(&of_replaced, |name| skipped.contains(name)) {
@@ -250,9 +252,10 @@ fn report(
 /// Stores which cases need a resolver, so that the gate knows them the next time.
 async fn note_skipped(tx: &mut Tx, report: &CaseOutcomes) -> Result<(), OperationError> {
     let Some(stored) = tenant_cases::find(tx).await? else { return Ok(()) };
-    let needs_resolver =
-        |cause: &SkipCause| matches!(cause, SkipCause::Resolver(_) | SkipCause::Relations);
-    let skipped = report.skipped.iter().filter(|skipped| needs_resolver(&skipped.cause));
+    let skipped = report
+        .skipped
+        .iter()
+        .filter(|skipped| matches!(skipped.cause, SkipCause::Resolver(_) | SkipCause::Relations));
     let skipped: Vec<String> = skipped.map(|skipped| skipped.case.clone()).collect();
     if skipped != stored.skipped {
         tenant_cases::note_skipped(tx, &skipped).await?;

@@ -9,7 +9,7 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Returns the limits of plan loads on a machine of so many cores. A load is work of the processor: one tenant gets at most
+/// Returns the limits of plan loads on a machine with `cores`. A load is work of the processor: one tenant gets at most
 /// half of the cores, so that the checks of others find a free one, and at most half of the turns. All loads take at most
 /// half of the connections to PostgreSQL, which are 16. A load takes milliseconds, so that a thousand of one tenant wait for
 /// seconds.

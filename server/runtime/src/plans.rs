@@ -162,18 +162,20 @@ impl Plans {
         resource: &str,
         at_least: u64,
     ) -> Result<Arc<CachedPlan>, PlanError> {
-        let load = || self.load(tenant, resource);
-        let cached = self.cache.get(tenant, resource, at_least, load).await?;
+        let cached =
+            self.cache.get(tenant, resource, at_least, || self.load(tenant, resource)).await?;
         self.folding.begin(&self.cache, tenant, resource, &cached).await;
         Ok(cached)
     }
 
     /// Loads a plan when it is the turn of the tenant.
     async fn load(&self, tenant: &str, resource: &str) -> Result<NewPlan, PlanError> {
+        // Taken before the read, so that a commit during it does not look lost.
         let before = self.histories.last(tenant);
         let mut loaded = self.read_plan(tenant, resource).await?;
         let position = loaded.position.clone();
         let continuity = self.histories.note_read(tenant, before.as_ref(), position);
+        // The database lost commits, and an epoch has begun since the read.
         if self.follow(tenant, continuity).await?.is_some() {
             loaded = self.read_plan(tenant, resource).await?;
         }
@@ -203,6 +205,7 @@ impl Plans {
         tenant: &'p str,
         resource: &'p str,
     ) -> BoxFuture<'p, Result<Option<Arc<CachedPlan>>, PlanError>> {
+        // Boxed, because the load of the broader plan calls this function again, until `*` has no broader one.
         Box::pin(async move {
             if resource == WILDCARD {
                 return Ok(None);
@@ -219,6 +222,10 @@ impl Plans {
         Ok(load::read_revisions(&self.store, tenant).await?.rules)
     }
 
+    async fn read_revision_of_entities(&self, tenant: &str) -> Result<u64, PlanError> {
+        Ok(load::read_revisions(&self.store, tenant).await?.entities.revision)
+    }
+
     /// Waits until the store has revision `at_least` of the entities of `tenant`. Returns the present revisions, which no
     /// later plan is older than.
     ///
@@ -229,10 +236,10 @@ impl Plans {
         tenant: &str,
         at_least: u64,
     ) -> Result<PresentRevisions, PlanError> {
-        let read =
-            || async { Ok(load::read_revisions(&self.store, tenant).await?.entities.revision) };
-        let waited = self.demanded_entities.wait_for(tenant, at_least, read).await;
-        waited.map_err(|error| match error {
+        let waited = self
+            .demanded_entities
+            .wait_for(tenant, at_least, || self.read_revision_of_entities(tenant));
+        waited.await.map_err(|error| match error {
             PlanError::NoSuchRevision { .. } => PlanError::NoSuchEntities { at_least },
             error => error,
         })?;
@@ -293,6 +300,7 @@ impl Plans {
     pub async fn publish(&self, notice: &RevisionNotice) -> Result<(), StoreError> {
         let (tenant, position) = (&notice.tenant, &notice.position);
         self.cache.publish(tenant, position.revision, notice.touched());
+        // Histories are kept of tenants with plans in memory alone.
         if self.cache.latest(tenant).is_none() {
             return Ok(());
         }

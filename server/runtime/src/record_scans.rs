@@ -42,15 +42,16 @@ impl RecordScans {
     {
         let mut turns = None;
         if let Some(member) = member {
+            // The length of the tenant's id keeps pairs apart whose joined texts are the same.
             let own = self.of_member.begin(&format!("{}:{tenant}{member}", tenant.len())).await?;
             turns = Some((own, self.of_members.begin(tenant).await?));
         }
-        let scan = move |awaited| async move {
+        let scanned = self.all.run(tenant, move |awaited| async move {
             // They end with the scan, also if the caller is gone before.
             let _turns = turns;
             scan(awaited).await
-        };
-        self.all.run(tenant, scan).await
+        });
+        scanned.await
     }
 }
 

@@ -96,18 +96,14 @@ impl Replays {
             return Err(OperationError::NotNow(what.to_owned()));
         }
         let own = known.values().filter(|one| *one.tenant == *tenant).count();
-        let oldest = |known: &HashMap<Uuid, Known>, of: Option<&str>| {
-            let all = known.iter().filter(|(_, one)| of.is_none_or(|of| *one.tenant == *of));
-            let ended = all.filter_map(|(id, one)| Some((one.ended()?, *id)));
-            ended.min().map(|(_, id)| id)
-        };
+        // Fewer than these run, so that one of them has ended.
         if own >= MAX_OF_TENANT
-            && let Some(old) = oldest(&known, Some(tenant))
+            && let Some(old) = oldest_ended(&known, Some(tenant))
         {
             known.remove(&old);
         }
         if known.len() >= MAX {
-            let Some(old) = oldest(&known, None) else {
+            let Some(old) = oldest_ended(&known, None) else {
                 let what = "too many replays run already; try again later";
                 return Err(OperationError::NotNow(what.to_owned()));
             };
@@ -132,6 +128,7 @@ impl Replays {
     pub fn find(&self, tenant: &str, id: Uuid) -> Option<watch::Receiver<ReplayProgress>> {
         let mut known = self.known.lock();
         known.retain(|_, one| !one.is_old());
+        // Another tenant that knows the id learns nothing by it.
         known.get(&id).filter(|one| *one.tenant == *tenant).map(|one| one.progress.clone())
     }
 
@@ -157,6 +154,13 @@ impl Known {
     fn is_old(&self) -> bool {
         self.ended().is_some_and(|ended| ended.elapsed() >= KEPT)
     }
+}
+
+/// Returns the replay of `tenant`, or of any tenant, that ended first.
+fn oldest_ended(known: &HashMap<Uuid, Known>, tenant: Option<&str>) -> Option<Uuid> {
+    let all = known.iter().filter(|(_, one)| tenant.is_none_or(|tenant| *one.tenant == *tenant));
+    let ended = all.filter_map(|(id, one)| Some((one.ended()?, *id)));
+    ended.min().map(|(_, id)| id)
 }
 
 #[cfg(test)]

@@ -64,16 +64,18 @@ impl ShadowCounts {
 
     /// Returns the counts.
     pub fn report(&self) -> ShadowReport {
-        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let counts = [load(&self.checks), load(&self.not_ready), load(&self.not_comparable)];
+        let counts = self.counts().map(|count| count.load(Ordering::Relaxed));
         self.differences.lock().clone().report(counts)
     }
 
     /// Returns the counts, and begins anew.
     pub fn take(&self) -> ShadowReport {
-        let take = |count: &AtomicU64| count.swap(0, Ordering::Relaxed);
-        let counts = [take(&self.checks), take(&self.not_ready), take(&self.not_comparable)];
+        let counts = self.counts().map(|count| count.swap(0, Ordering::Relaxed));
         std::mem::take(&mut *self.differences.lock()).report(counts)
+    }
+
+    fn counts(&self) -> [&AtomicU64; 3] {
+        [&self.checks, &self.not_ready, &self.not_comparable]
     }
 
     /// Adds counts that [`ShadowCounts::take`] returned and that were not stored.
@@ -81,6 +83,7 @@ impl ShadowCounts {
         self.checks.fetch_add(report.checks, Ordering::Relaxed);
         self.not_ready.fetch_add(report.not_ready, Ordering::Relaxed);
         self.not_comparable.fetch_add(report.not_comparable, Ordering::Relaxed);
+        // Differences may have come since: both are merged, without the three counts that are added above.
         let mut differences = self.differences.lock();
         let mut all = std::mem::take(&mut *differences).report([0; 3]);
         all.merge(ShadowReport { checks: 0, not_ready: 0, not_comparable: 0, ..report });

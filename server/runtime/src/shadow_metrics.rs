@@ -39,10 +39,10 @@ impl ShadowMetrics {
         let family = Family::<Label, Counter>::default();
         let help = "Checks that were decided by a draft in shadow, too, by what came of it";
         registry.register("shadow_checks", help, family.clone());
-        let counter = |outcome: &ShadowOutcome| {
-            family.get_or_create_owned(&[("outcome", outcome.into_str())])
-        };
-        let checks = ShadowOutcome::VARIANTS.iter().map(counter).collect();
+        let checks = ShadowOutcome::VARIANTS
+            .iter()
+            .map(|outcome| family.get_or_create_owned(&[("outcome", outcome.into_str())]));
+        let checks = checks.collect();
         let plan_bytes = Gauge::default();
         let help = "Bytes that the plans of drafts in shadow take";
         registry.register("shadow_plan_bytes", help, plan_bytes.clone());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use portcullis_model::shadow::ShadowReport;
 use portcullis_storage::shadows::ShadowRow;
-use portcullis_storage::{StoreError, Tx, shadows};
+use portcullis_storage::{StoreError, shadows};
 
 use crate::app::App;
 use crate::shadows::Shadow;
@@ -35,6 +35,7 @@ impl App {
     }
 
     async fn read_shadows(&self) -> Result<(), StoreError> {
+        // Held from the read on, so that what an earlier read found never replaces what a later one found.
         let _following = self.shadows.following.lock().await;
         let rows = self.store.read_all(async |tx| shadows::all(tx, MAX_SHADOWS).await).await?;
         self.shadows.follow(&rows);
@@ -87,9 +88,12 @@ impl App {
     /// # Errors
     /// The store failed.
     pub async fn shadow_report(&self, row: &ShadowRow) -> Result<ShadowReport, StoreError> {
+        // While this is held, no counts are taken from memory and not yet stored.
         let _storing = self.shadows.storing.lock().await;
-        let read = async |tx: &mut Tx| shadows::counts(tx, &row.tenant_id, row.shadow_id).await;
-        let mut report = self.store.read(&row.tenant_id, read).await?;
+        let stored = self.store.read(&row.tenant_id, async |tx| {
+            shadows::counts(tx, &row.tenant_id, row.shadow_id).await
+        });
+        let mut report = stored.await?;
         let own = self.shadows.get(&row.tenant_id).filter(|own| own.id == row.shadow_id);
         if let Some(own) = own {
             report.merge(own.counts.report());

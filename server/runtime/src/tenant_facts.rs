@@ -31,11 +31,12 @@ impl SharedFacts {
     pub(crate) fn share(&self, tenant: &str, facts: &TenantFacts) -> Arc<TenantFacts> {
         let mut known = self.0.lock();
         let present = known.get(tenant).and_then(Weak::upgrade);
-        let is_equal =
-            |present: &Arc<TenantFacts>| std::ptr::eq(&**present, facts) || **present == *facts;
-        if let Some(present) = present.filter(is_equal) {
+        if let Some(present) = present
+            && (std::ptr::eq(&*present, facts) || *present == *facts)
+        {
             return present;
         }
+        // Only before the map would grow, so that the search costs little for each insert.
         if known.len() >= FEW && known.len() == known.capacity() {
             known.retain(|_, facts| facts.strong_count() > 0);
         }

@@ -43,6 +43,7 @@ impl WorkQueue {
     /// while it waits.
     pub fn for_searches(cores: usize) -> Self {
         let half = half_of(cores);
+        // Half of two cores is one turn, which one tenant would have alone.
         let at_once = half.at_once.max(2.min(cores));
         let limits = TurnLimits { at_once, lent_below: cores, pending_per_tenant: 16, ..half };
         Self::new(limits, |_| "too many searches of this tenant run already; try again later")
@@ -157,8 +158,8 @@ impl WorkQueue {
     /// # Errors
     /// Too much work of the tenant waits, or the wait takes too long.
     pub async fn begin(&self, tenant: &str) -> Result<Turn, OperationError> {
-        let refused = |refusal| OperationError::NotNow((self.refusal)(refusal).to_owned());
-        self.turns.begin(tenant).await.map_err(refused)
+        let turn = self.turns.begin(tenant).await;
+        turn.map_err(|refusal| OperationError::NotNow((self.refusal)(refusal).to_owned()))
     }
 
     /// Runs `work` of `tenant` on a thread that serves no requests, when it is its turn. The turn lasts until the work is
@@ -172,11 +173,11 @@ impl WorkQueue {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, OperationError> {
         let turn = self.begin(tenant).await?;
-        let work = move || {
+        let done = run_apart(move || {
             let _turn = turn;
             work()
-        };
-        Ok(run_apart(work).await?)
+        });
+        Ok(done.await?)
     }
 
     /// Returns the number of tenants with work that runs or waits.

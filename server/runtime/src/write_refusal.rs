@@ -42,7 +42,7 @@ pub struct SeenInShadow {
     pub seconds: u64,
     /// The checks that the draft decided otherwise.
     pub flips: u64,
-    /// The checks of which nobody knows that, because they were not compared.
+    /// The checks that were not compared, each of which may be a flip.
     pub not_compared: u64,
 }
 

@@ -89,9 +89,10 @@ fn fitting(tenants: Vec<Vec<Example>>, room: usize) -> Vec<String> {
     let most = tenants.iter().map(Vec::len).max().unwrap_or_default();
     let in_turn = (0..most).flat_map(|index| tenants.iter().filter_map(move |all| all.get(index)));
     let (mut lines, mut count) = (Vec::new(), 0);
-    for Example { name, has_other_time, answer, lines: command, .. } in in_turn {
+    for Example { name, has_other_time, answer, hints, lines: command } in in_turn {
         let is_wide = command.iter().any(|line| line.chars().count() > WIDTH);
-        if count < MAX_CHECKS && lines.len() + 1 + command.len() <= room && !is_wide {
+        let needed = 1 + hints.len() + command.len();
+        if count < MAX_CHECKS && lines.len() + needed <= room && !is_wide {
             let decision = match answer.effect {
                 Effect::Allow => "allow",
                 Effect::Deny => "deny",
@@ -99,6 +100,7 @@ fn fitting(tenants: Vec<Vec<Example>>, room: usize) -> Vec<String> {
             // The case may expect another decision at its own time.
             let when = if *has_other_time { " at this time" } else { "" };
             lines.push(cut(&format!("# {decision}{when}: {name}")));
+            lines.extend(hints.iter().map(|hint| cut(&format!("# hint {hint}"))));
             lines.extend(command.iter().cloned());
             count += 1;
         }

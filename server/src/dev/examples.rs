@@ -11,7 +11,6 @@ use portcullis_bundle::{Bundle, Case, SampleUser};
 use portcullis_engine::{Check, CheckBody, CheckKind, Effect};
 use portcullis_operations::assumed::Assumed;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
-use portcullis_operations::explained_checks::ExplainedCheck;
 use portcullis_runtime::app::App;
 use portcullis_runtime::min_revisions::MinRevisions;
 use url::form_urlencoded::byte_serialize;
@@ -147,8 +146,8 @@ fn shown(bundle: &Bundle) -> Vec<&Case> {
     if !marked.is_empty() {
         return marked;
     }
-    let timeless = |case: &&Case| case.caller.is_some() && case.now.is_none();
-    bundle.cases.iter().filter(timeless).take(UNMARKED).collect()
+    let timeless = bundle.cases.iter().filter(|case| case.caller.is_some() && case.now.is_none());
+    timeless.take(UNMARKED).collect()
 }
 
 /// Returns the answer of the service to the check of `case`, from the stored rules, and the hints of a denial.
@@ -168,10 +167,9 @@ async fn answer(
     let options = CheckOptions { assumed, explain: true, ..options };
     let decided = checks::decide(app, &bundle.tenant, check, options).await?;
     let is_denied = decided.answer.effect == Effect::Deny;
-    let messages = |explained: ExplainedCheck<'_>| {
-        explained.hints().iter().map(|hint| hint.message.clone()).collect()
-    };
-    let hints = decided.explained(messages).filter(|_| is_denied).unwrap_or_default();
+    let hints = decided
+        .explained(|explained| explained.hints().iter().map(|hint| hint.message.clone()).collect());
+    let hints = hints.filter(|_| is_denied).unwrap_or_default();
     Ok((decided.answer, hints))
 }
 

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use portcullis_bundle::{Bundle, TENANT_FILE, list_folders};
 use portcullis_tools::policy_test::tenant_folders;
 
+use crate::nearest_folder::nearest_folder;
+
 /// The most directories that are watched. A folder with more of them is not a folder of tenants.
 const MAX_WATCHED: usize = 1_000;
 
@@ -34,10 +36,10 @@ pub(super) fn component(folder: &Path, module: &str) -> Result<Vec<u8>, String> 
     fs::read(file).map_err(|error| format!("`{}` cannot be read: {error}", file.display()))
 }
 
-/// Returns the directories whose changes matter for `dir`: itself, the folders in it that are or become tenant folders,
+/// Returns the directories whose changes matter for `dir`: itself, or while it is missing the one where it comes back; the folders in it that are or become tenant folders,
 /// and in those the folders of lists and of resolvers. The folders inside those are left out: builds write there.
 pub(super) fn watched(dir: &Path) -> BTreeSet<PathBuf> {
-    let mut all = BTreeSet::from([dir.to_owned()]);
+    let mut all = BTreeSet::from([nearest_folder(dir)]);
     if !dir.join(TENANT_FILE).is_file() {
         all.extend(entries(dir).into_iter().filter(|entry| entry.is_dir() && !is_hidden(entry)));
     }
@@ -102,6 +104,15 @@ mod tests {
             fault("other")
         );
         assert!(fault("none").contains("cannot be read"));
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_is_awaited_above() {
+        let root = tempfile::tempdir().expect("a folder");
+        let real = root.path().canonicalize().expect("a path");
+        for gone in ["acme", "tenants/acme"] {
+            assert_eq!(watched(&real.join(gone)), BTreeSet::from([real.clone()]));
+        }
     }
 
     #[test]

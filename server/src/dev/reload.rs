@@ -43,8 +43,11 @@ fn read_folders(found: Vec<PathBuf>, old: &[Arc<ServedTenant>]) -> Vec<ReadFolde
     let mut all: Vec<ReadFolder> = found.into_iter().map(read).collect();
     let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (folder, read) in &all {
-        let known = || old.iter().find(|tenant| tenant.source == Source::Folder(folder.clone()));
-        if let Some(tenant) = read.as_ref().ok().or_else(known) {
+        let tenant = read
+            .as_ref()
+            .ok()
+            .or_else(|| old.iter().find(|tenant| tenant.source == Source::Folder(folder.clone())));
+        if let Some(tenant) = tenant {
             let folders = folders.entry(tenant.bundle.tenant.clone()).or_default();
             folders.push(format!("`{}`", folder.display()));
         }

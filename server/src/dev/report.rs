@@ -102,19 +102,15 @@ fn summary(changes: &[ObjectChange]) -> String {
 /// Returns the changes of the users, which no database has.
 pub(super) fn user_changes(old: Option<&Bundle>, new: &Bundle) -> Vec<ObjectChange> {
     let Some(old) = old else { return vec![] };
-    let change = |kind, sub: &str| ObjectChange::new(kind, "user", sub);
     let gone = old.users.iter().filter(|user| new.user(&user.sub).is_none());
-    let mut changes: Vec<_> = gone.map(|user| change(ChangeKind::Removed, &user.sub)).collect();
-    for user in &new.users {
-        match old.user(&user.sub) {
-            None => changes.push(change(ChangeKind::Added, &user.sub)),
-            Some(known) if known.claims != user.claims => {
-                changes.push(change(ChangeKind::Changed, &user.sub));
-            }
-            Some(_) => {}
-        }
-    }
-    changes
+    let gone = gone.map(|user| (ChangeKind::Removed, user));
+    let changed = new.users.iter().filter_map(|user| match old.user(&user.sub) {
+        None => Some((ChangeKind::Added, user)),
+        Some(known) if known.claims != user.claims => Some((ChangeKind::Changed, user)),
+        Some(_) => None,
+    });
+    let changes = gone.chain(changed);
+    changes.map(|(kind, user)| ObjectChange::new(kind, "user", &user.sub)).collect()
 }
 
 #[cfg(test)]

@@ -12,9 +12,9 @@ use super::folders;
 use super::tenants::{ServedTenant, Source};
 use portcullis_bundle::{Bundle, SampleResolver, embedded_resolver_file};
 use portcullis_egress::EgressConfig;
-use portcullis_model::Authorship;
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::resolver::{Manifest, SentSecrets, WantedResolver};
+use portcullis_model::{Authorship, SignedRecord};
 use portcullis_runtime::app::App;
 use portcullis_storage::resolvers;
 
@@ -113,8 +113,7 @@ pub(super) async fn follow(
             continue;
         }
         record.version += 1;
-        record.updated_by = Some(by.actor.clone());
-        record.updated_at = Some(by.at);
+        record = record.signed(by);
         let secrets = resolvers::secrets(&mut tx, record.id).await?.unwrap_or_default();
         is_changed |= resolvers::store(&mut tx, &record, &secrets, None).await?;
     }

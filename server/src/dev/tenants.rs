@@ -60,15 +60,14 @@ impl ServedTenants {
             tenant.bundle.users.iter().map(|user| (&*tenant.bundle.tenant, user))
         });
         let users: Vec<(&str, &SampleUser)> = users.collect();
-        let full = |(tenant, user): &(&str, &SampleUser)| format!("{}@{tenant}", user.sub);
-        if let Some((_, user)) = users.iter().find(|one| full(one) == name) {
+        if let Some((_, user)) = users.iter().find(|one| full_name(one) == name) {
             return Ok(read(user));
         }
         let named: Vec<_> = users.iter().filter(|(_, user)| user.sub == name).collect();
         match &*named {
             [(_, user)] => Ok(read(user)),
             [] => Err(NoUser::Unknown(users.iter().map(|(_, user)| user.sub.clone()).collect())),
-            _ => Err(NoUser::Ambiguous(named.into_iter().map(full).collect())),
+            _ => Err(NoUser::Ambiguous(named.into_iter().map(full_name).collect())),
         }
     }
 
@@ -79,6 +78,10 @@ impl ServedTenants {
             _ => sub.to_owned(),
         }
     }
+}
+
+fn full_name((tenant, user): &(&str, &SampleUser)) -> String {
+    format!("{}@{tenant}", user.sub)
 }
 
 impl std::fmt::Display for NoUser {

@@ -99,12 +99,13 @@ fn matters(event: &notify::Event) -> bool {
         EventKind::Modify(ModifyKind::Metadata(_)) => false,
         _ => true,
     };
-    let known = |path: &PathBuf| {
-        let ending = path.extension().map(OsStr::to_string_lossy);
-        // A folder has no ending.
-        ending.is_none_or(|ending| matches!(&*ending, "yaml" | "json" | "wasm"))
-    };
-    writes && (event.paths.is_empty() || event.paths.iter().any(known))
+    writes && (event.paths.is_empty() || event.paths.iter().any(|path| can_be_of_tenant(path)))
+}
+
+fn can_be_of_tenant(path: &Path) -> bool {
+    let ending = path.extension().map(OsStr::to_string_lossy);
+    // A folder has no ending.
+    ending.is_none_or(|ending| matches!(&*ending, "yaml" | "json" | "wasm"))
 }
 
 #[cfg(test)]

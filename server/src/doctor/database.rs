@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_config::{Config, refuse_bypass, without_password};
+use portcullis_config::{
+    Config, refuse_bypass, refuse_bypassing_role, with_standbys, without_password,
+};
 use portcullis_operations::secrets::hexadecimal;
 use portcullis_storage::encryption::{KeyId, KeyRing};
 use portcullis_storage::{OpenError, Store, StoreError, secrets};
@@ -21,7 +23,12 @@ pub(super) async fn examine(config: &Config, report: &mut Report) -> Option<Stor
             return None;
         }
         Err(OpenError::Schema(state)) => {
-            report.fine(ABOUT, format!("`{shown}`: {state}, and the next start does too"));
+            match judge_role(config).await {
+                Ok(()) => {
+                    report.fine(ABOUT, format!("`{shown}`: {state}, and the next start does too"))
+                }
+                Err(fault) => report.wrong(ABOUT, fault.to_string()),
+            }
             return None;
         }
         Err(fault) => {
@@ -36,7 +43,37 @@ pub(super) async fn examine(config: &Config, report: &mut Report) -> Option<Stor
     } else {
         report.fine(ABOUT, format!("`{shown}` has the schema of this version"));
     }
-    Some(store)
+    match &config.database_read_url {
+        Some(url) => standbys(store, url, report).await,
+        None => Some(store),
+    }
+}
+
+/// Refuses a role that the start refuses before it makes the schema.
+async fn judge_role(config: &Config) -> anyhow::Result<()> {
+    if config.allow_bypass_rls {
+        return Ok(());
+    }
+    refuse_bypassing_role(&config.database_url).await
+}
+
+/// Looks at the servers that plans are read from, and returns the store with them. Without them the primary serves.
+async fn standbys(store: Store, url: &str, report: &mut Report) -> Option<Store> {
+    match with_standbys(store, url) {
+        Ok(store) => {
+            for (host, fault) in store.standby_faults().await {
+                report.warning(
+                    ABOUT,
+                    format!("DATABASE_READ_URL: `{host}` does not answer: {fault}"),
+                );
+            }
+            Some(store)
+        }
+        Err(fault) => {
+            report.wrong(ABOUT, fault.to_string());
+            None
+        }
+    }
 }
 
 /// Looks for secrets that no key decrypts.

@@ -20,10 +20,16 @@ const ANSWER: usize = 4 << 10;
 
 /// Looks whether the addresses are free or have this service, and whether the certificate can be used.
 pub(super) async fn examine(config: &Config, report: &mut Report) {
-    let runs = ask(probed(config), "live").await.is_ok();
-    port("LISTEN_ADDR", config.listen, runs, report);
+    let holder = match ask(probed(config), "live").await {
+        Ok(()) => Holder::Service,
+        Err(_) if config.edge.tls.is_some() => Holder::Unknown,
+        Err(_) => Holder::Other,
+    };
+    let public = port("LISTEN_ADDR", config.listen, holder, report);
     if let Some(address) = config.edge.admin_listen {
-        port("ADMIN_LISTEN_ADDR", address, runs, report);
+        let is_public = public.is_some() && address.port() == config.listen.port();
+        let holder = if is_public { Holder::Public } else { holder };
+        port("ADMIN_LISTEN_ADDR", address, holder, report);
     }
     let Some(TlsConfig { certificate, key }) = config.edge.tls.clone() else { return };
     match TlsIdentity::read(certificate, key) {
@@ -32,19 +38,56 @@ pub(super) async fn examine(config: &Config, report: &mut Report) {
     }
 }
 
-/// Looks whether an address is free. It is taken if the service `runs`.
-fn port(variable: &str, address: SocketAddr, runs: bool, report: &mut Report) {
+/// The program that has an address that is not free.
+#[derive(Clone, Copy)]
+enum Holder {
+    /// The service that runs with these settings.
+    Service,
+    /// The service with TLS, which is not asked, or another program.
+    Unknown,
+    Other,
+    /// The listener of `LISTEN_ADDR`, which this process holds.
+    Public,
+}
+
+/// Looks whether an address is free, and returns a listener that holds it. If it is taken, the `holder` has it.
+fn port(
+    variable: &str,
+    address: SocketAddr,
+    holder: Holder,
+    report: &mut Report,
+) -> Option<TcpListener> {
     match TcpListener::bind(address) {
-        Ok(_) => report.fine(ABOUT, format!("{variable}: `{address}` is free")),
-        Err(fault) if fault.kind() == ErrorKind::AddrInUse && runs => {
-            report.fine(ABOUT, format!("{variable}: the service listens on `{address}`"));
+        Ok(listener) => {
+            report.fine(ABOUT, format!("{variable}: `{address}` is free"));
+            return Some(listener);
         }
         Err(fault) if fault.kind() == ErrorKind::AddrInUse => {
-            let other = "has another program, or this service with TLS";
-            report.wrong(ABOUT, format!("{variable}: `{address}` {other}"));
+            taken(variable, address, holder, report);
         }
         Err(fault) => {
             report.wrong(ABOUT, format!("{variable}: cannot listen on `{address}`: {fault}"));
+        }
+    }
+    None
+}
+
+fn taken(variable: &str, address: SocketAddr, holder: Holder, report: &mut Report) {
+    match holder {
+        Holder::Service => {
+            report.fine(ABOUT, format!("{variable}: the service listens on `{address}`"));
+        }
+        Holder::Unknown => {
+            let other = "is taken, by this service with TLS or by another program";
+            report.warning(ABOUT, format!("{variable}: `{address}` {other}"));
+        }
+        Holder::Other => {
+            let other = "has another program: stop it, or name another address";
+            report.wrong(ABOUT, format!("{variable}: `{address}` {other}"));
+        }
+        Holder::Public => {
+            let expected = "expected another port than that of LISTEN_ADDR";
+            report.wrong(ABOUT, format!("{variable}: {expected}, not `{address}`"));
         }
     }
 }

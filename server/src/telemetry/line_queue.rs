@@ -49,7 +49,7 @@ impl LineQueue {
 
     /// Starts the thread that writes the lines to `place`. A place that does not take them loses them.
     pub(crate) fn write_to(&'static self, mut place: impl Write + Send + 'static) {
-        let write = move || {
+        let writer = std::thread::Builder::new().name("log".to_owned()).spawn(move || {
             loop {
                 let (line, dropped) = self.next();
                 let _ = place.write_all(&line).and_then(|()| place.flush());
@@ -63,8 +63,7 @@ impl LineQueue {
                 }
                 self.end_write();
             }
-        };
-        let writer = std::thread::Builder::new().name("log".to_owned()).spawn(write);
+        });
         self.waiting.lock().has_writer = writer.is_ok();
     }
 
@@ -93,11 +92,15 @@ impl LineQueue {
 
     /// Waits for at most `limit` until every line is written. Returns whether it is.
     pub(crate) fn flush(&self, limit: Duration) -> bool {
-        let is_busy = |waiting: &mut Waiting| {
-            waiting.has_writer && (waiting.is_writing || !waiting.lines.is_empty())
-        };
         let mut waiting: MutexGuard<'_, Waiting> = self.waiting.lock();
-        !self.written.wait_while_for(&mut waiting, is_busy, limit).timed_out()
+        !self.written.wait_while_for(&mut waiting, |waiting| waiting.is_busy(), limit).timed_out()
+    }
+}
+
+impl Waiting {
+    /// Returns whether a line is still to be written, by somebody who writes.
+    fn is_busy(&self) -> bool {
+        self.has_writer && (self.is_writing || !self.lines.is_empty())
     }
 }
 

@@ -370,6 +370,18 @@ impl Store {
         matches!(self.database, Database::Postgres(_))
     }
 
+    /// Returns whether the role of the database at `url` bypasses row-level security on every table, also on those that a
+    /// migration makes: as a superuser, or by `BYPASSRLS`. False on SQLite, which has none.
+    ///
+    /// # Errors
+    /// The errors of [`Store::open`].
+    pub async fn role_bypasses_row_security(url: &str) -> Result<bool, OpenError> {
+        match url.split_once(':') {
+            Some(("postgres" | "postgresql", _)) => postgres::role_bypasses_row_security(url).await,
+            _ => Ok(false),
+        }
+    }
+
     /// Returns whether the role of the connection bypasses row-level security on some table of tenants: as a superuser,
     /// by `BYPASSRLS`, or as the owner of a table without forced row-level security. False on SQLite, which has none.
     pub async fn bypasses_row_security(&self) -> Result<bool, StoreError> {
@@ -378,6 +390,14 @@ impl Store {
             Database::Postgres(primary) => {
                 Ok(postgres::bypasses_row_security(&primary.pool()).await?)
             }
+        }
+    }
+
+    /// Asks each standby whether it answers. Returns the host and the fault of each that does not.
+    pub async fn standby_faults(&self) -> Vec<(String, String)> {
+        match &self.standbys {
+            Some(standbys) => standbys.faults().await,
+            None => Vec::new(),
         }
     }
 
@@ -414,8 +434,9 @@ impl Store {
         match &self.database {
             Database::Sqlite(_) => Ok(None),
             Database::Postgres(primary) => {
-                let listen = |pool| async move { Notices::listen(&pool, recording).await };
-                Box::pin(primary.begin(listen)).await.map(Some)
+                let begun =
+                    primary.begin(|pool| async move { Notices::listen(&pool, recording).await });
+                Box::pin(begun).await.map(Some)
             }
         }
     }

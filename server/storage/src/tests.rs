@@ -287,6 +287,20 @@ async fn a_statement_without_its_tenant_sees_no_row_of_others() {
     assert!(execute!(tx, foreign).is_err(), "nor can it write into another tenant");
 }
 
+#[test]
+fn an_error_of_the_database_says_its_cause_once() {
+    let error = StoreError::from(sqlx::Error::PoolClosed);
+    assert!(std::error::Error::source(&error).is_none(), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_says_what_is_needed() {
+    let error = Store::open("sqlite:///proc/x.db").await.expect_err("not a place for files");
+    let error = error.to_string();
+    assert!(error.contains("the file of the database cannot be opened"), "{error}");
+    assert!(error.contains("must be able to write the file and its folder"), "{error}");
+}
+
 /// The start refuses a role that the second wall does not hold.
 #[tokio::test]
 async fn a_role_that_bypasses_row_level_security_is_known() {

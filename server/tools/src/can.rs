@@ -8,18 +8,19 @@ use std::process::ExitCode;
 use anyhow::{bail, ensure};
 use portcullis_bundle::Bundle;
 use portcullis_bundle::matrix::{what_can, who_can};
+use portcullis_engine::action::verb_of;
 use portcullis_engine::resource::split_resource;
 
 use crate::matrix::{decisions, write};
 use crate::remote_arguments::RemoteArguments;
-use crate::report::{ReportArguments, ShownActions};
+use crate::report::TableArguments;
 
 /// The arguments of `portcullis who-can`.
 #[derive(Debug, clap::Args)]
 pub struct WhoCanArguments {
-    /// A tenant folder, unless --url names a service; the action, such as `read`; and the resource with its verb, such as
-    /// `chart:read`.
-    #[arg(value_names = ["DIR", "ACTION", "RESOURCE"], num_args = 2..=3, required = true)]
+    /// A tenant folder, unless --url names a service; the action, such as `read`, by default the verb of the resource; and the
+    /// resource with its verb, such as `chart:read`.
+    #[arg(value_names = ["DIR", "ACTION", "RESOURCE"], num_args = 1..=3, required = true)]
     words: Vec<String>,
     #[command(flatten)]
     pub remote: RemoteArguments,
@@ -27,12 +28,8 @@ pub struct WhoCanArguments {
     /// token or the service key]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long)]
     pub domain: Option<String>,
-    /// The actions to show: the verb of each resource and those that a rule or policy on it names, or all. The exit code speaks
-    /// of all.
-    #[arg(long, value_enum, default_value_t)]
-    pub actions: ShownActions,
     #[command(flatten)]
-    pub report: ReportArguments,
+    pub table: TableArguments,
 }
 
 /// The arguments of `portcullis what-can`.
@@ -50,12 +47,8 @@ pub struct WhatCanArguments {
     /// token or the service key]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long)]
     pub domain: Option<String>,
-    /// The actions to show: the verb of each resource and those that a rule or policy on it names, or all. The exit code speaks
-    /// of all.
-    #[arg(long, value_enum, default_value_t)]
-    pub actions: ShownActions,
     #[command(flatten)]
-    pub report: ReportArguments,
+    pub table: TableArguments,
 }
 
 /// Prints which roles and subjects may do something, and on what it depends.
@@ -66,8 +59,9 @@ pub fn who(arguments: &WhoCanArguments, out: &mut dyn Write) -> anyhow::Result<E
     let (folder, action, resource) = arguments.question()?;
     let bundle = Bundle::read_folder(folder)?;
     let domain = arguments.domain.as_deref().unwrap_or(&bundle.tenant);
+    let action = action.unwrap_or_else(|| verb_of(resource));
     let table = who_can(&decisions(&bundle), domain, action, resource);
-    write(&table, arguments.actions, arguments.report, out)
+    write(&table, arguments.table, out)
 }
 
 /// Prints what a subject may do on the resources that are registered or named, and on what it depends.
@@ -81,19 +75,23 @@ pub fn what(arguments: &WhatCanArguments, out: &mut dyn Write) -> anyhow::Result
     let mut roles = bundle.user(subject).map(|user| user.roles.clone()).unwrap_or_default();
     roles.extend(arguments.role.iter().cloned());
     let table = what_can(&decisions(&bundle), domain, subject, &roles);
-    write(&table, arguments.actions, arguments.report, out)
+    write(&table, arguments.table, out)
 }
 
 impl WhoCanArguments {
-    /// Returns the folder, the action and the resource. With `--url` the folder is empty.
+    /// Returns the folder, the action, if there is one, and the resource. With `--url` the folder is empty.
     ///
     /// # Errors
     /// There are too many words or too few, or the last is not a resource.
-    pub(crate) fn question(&self) -> anyhow::Result<(&Path, &str, &str)> {
-        let (folder, action, resource) = match (&*self.words, &self.remote.url) {
-            ([folder, action, resource], None) => (folder.as_str(), action, resource),
-            ([action, resource], Some(_)) => ("", action, resource),
-            _ => bail!("expected DIR ACTION RESOURCE, or with --url ACTION RESOURCE"),
+    pub(crate) fn question(&self) -> anyhow::Result<(&Path, Option<&str>, &str)> {
+        let (folder, words) = match (self.words.split_first(), &self.remote.url) {
+            (Some((folder, words)), None) => (folder.as_str(), words),
+            _ => ("", &*self.words),
+        };
+        let (action, resource) = match words {
+            [action, resource] => (Some(action.as_str()), resource),
+            [resource] => (None, resource),
+            _ => bail!("expected DIR [ACTION] RESOURCE, or with --url [ACTION] RESOURCE"),
         };
         let is_resource = split_resource(resource).is_some();
         ensure!(is_resource, "`{resource}`: expected a resource such as `chart:read`");
@@ -155,6 +153,7 @@ mod tests {
         let directory = folder();
         let who = |arguments: &[&str]| run(directory.path(), "who-can", arguments).expect("text");
         assert_eq!(who(&["pay", "bill:pay"]), "clerk has bill:pay in acme\n");
+        assert_eq!(who(&["bill:pay"]), "clerk has bill:pay in acme\n");
         // A resource that nothing names, by a pattern.
         let expected = "ann has bill:shred by the action `void` in acme\n";
         assert_eq!(who(&["void", "bill:shred"]), expected);
@@ -163,8 +162,8 @@ mod tests {
         let error = run(directory.path(), "who-can", &["pay", "bill"]).expect_err("no resource");
         assert!(error.contains("expected a resource such as `chart:read`"), "{error}");
         for (arguments, expected) in [
-            (&["bill:pay"][..], "expected DIR ACTION RESOURCE"),
-            (&["pay", "bill:pay", "--url", "http://127.0.0.1:1"], "expected DIR ACTION RESOURCE"),
+            (&[][..], "expected DIR [ACTION] RESOURCE"),
+            (&["pay", "bill:pay", "--url", "http://127.0.0.1:1"], "expected DIR [ACTION] RESOURCE"),
             (&["pay", "bill:pay", "--token", "t"], "--url"),
         ] {
             let error = run(directory.path(), "who-can", arguments).expect_err("no question");

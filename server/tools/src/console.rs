@@ -29,7 +29,7 @@ pub struct LinkArguments {
 /// Makes a link and prints it. The tenant must exist.
 pub async fn link(variables: &Variables, arguments: &LinkArguments) -> anyhow::Result<()> {
     let roles = match &*arguments.roles {
-        [] => variables.manager_roles().into_iter().take(1).collect(),
+        [] => variables.manager_roles()?.into_iter().take(1).collect(),
         roles => roles.to_vec(),
     };
     for name in roles.iter().chain([&arguments.subject]) {

@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use portcullis_bundle::{FORMAT_WIDTH, condition_files, write_as_when};
 use portcullis_engine::{Condition, casbin, expression, json};
 
+use crate::condition_text;
 use crate::policy_test::tenant_folders;
 
 /// The exit code if everything has the other form.
@@ -17,8 +18,6 @@ const CONVERTED: u8 = 0;
 const NO_COUNTERPART: u8 = 1;
 /// The exit code if the input cannot be read.
 const REFUSED: u8 = 2;
-/// The longest input, in bytes: a condition in indented JSON.
-const MAX_INPUT: u64 = 4 << 20;
 /// The attributes of a matcher that have no dot after `r.`.
 const OF_MATCHERS: [&str; 5] = ["r.sub", "r.obj", "r.act", "r.dom", "r.time"];
 /// The beginnings of the other attributes of a matcher.
@@ -75,16 +74,14 @@ pub fn run(
         return convert_folder(arguments.to, folder, out, err);
     }
     let file = arguments.file.as_deref().filter(|file| *file != Path::new("-"));
-    let (name, mut text) =
-        (file.map_or("standard input".into(), Path::to_string_lossy), String::new());
-    match file {
+    let name = file.map_or("standard input".into(), Path::to_string_lossy);
+    let text = match file {
         Some(file) => {
             let file = fs::File::open(file).with_context(|| format!("{name}: cannot be read"))?;
-            file.take(MAX_INPUT).read_to_string(&mut text)
+            condition_text::read(file, &name)?
         }
-        None => input.take(MAX_INPUT).read_to_string(&mut text),
-    }
-    .with_context(|| format!("{name}: cannot be read"))?;
+        None => condition_text::read(input, &name)?,
+    };
     let condition = match read(&text, arguments.from) {
         Ok(condition) => condition,
         Err(fault) => {
@@ -108,39 +105,41 @@ pub fn run(
 /// read as `rule_data`.
 fn read(text: &str, form: Option<ConditionForm>) -> Result<Condition, String> {
     let form = form.unwrap_or_else(|| apparent_form(text));
-    let no = |kind: &str, fault: &dyn std::fmt::Display| {
-        format!("{kind} is expected, but {fault}; --from names another form")
-    };
     match form {
         ConditionForm::Expression => {
-            expression::parse(text).map_err(|fault| no("an expression", &fault))
+            expression::parse(text).map_err(|fault| unlike("an expression", fault))
         }
-        ConditionForm::Matcher => casbin::parse(text).map_err(|fault| no("a matcher", &fault)),
+        ConditionForm::Matcher => casbin::parse(text).map_err(|fault| unlike("a matcher", fault)),
         ConditionForm::Tree => {
-            let json = json::parse(text.as_bytes()).map_err(|fault| no("a tree", &fault))?;
-            let member = |name| json.get(name).and_then(json::Json::as_str);
-            if let Some(text) = member("expression") {
+            let json = json::parse(text.as_bytes()).map_err(|fault| unlike("a tree", fault))?;
+            // What the API has as `rule_data` is pasted whole.
+            if let Some(text) = json.get("expression").and_then(json::Json::as_str) {
                 return read(text, Some(ConditionForm::Expression));
             }
-            if let Some(text) = member("matcher") {
+            if let Some(text) = json.get("matcher").and_then(json::Json::as_str) {
                 return read(text, Some(ConditionForm::Matcher));
             }
-            Condition::parse(&json).map_err(|fault| no("a tree", &fault))
+            Condition::parse(&json).map_err(|fault| unlike("a tree", fault))
         }
     }
+}
+
+fn unlike(kind: &str, fault: impl std::fmt::Display) -> String {
+    format!("{kind} is expected, but {fault}; --from names another form")
 }
 
 fn apparent_form(text: &str) -> ConditionForm {
     if text.trim_start().starts_with('{') {
         return ConditionForm::Tree;
     }
-    let of_matcher = |token: &&str| {
-        OF_MATCHERS.contains(token) || PREFIXES.iter().any(|prefix| token.starts_with(prefix))
-    };
     match casbin::tokens(text) {
-        Ok(tokens) if tokens.iter().any(of_matcher) => ConditionForm::Matcher,
+        Ok(tokens) if tokens.iter().any(|token| is_of_matcher(token)) => ConditionForm::Matcher,
         _ => ConditionForm::Expression,
     }
+}
+
+fn is_of_matcher(token: &str) -> bool {
+    OF_MATCHERS.contains(&token) || PREFIXES.iter().any(|prefix| token.starts_with(prefix))
 }
 
 /// Writes a condition in this form, or returns what has no counterpart in it.

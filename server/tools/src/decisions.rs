@@ -82,9 +82,16 @@ pub struct TailDecisions {
 #[derive(Debug, clap::Args)]
 pub struct ShowDecision {
     /// The id of the decision, as in `X-Decision-Id`.
+    #[arg(value_parser = decision_id)]
     id: Uuid,
     #[command(flatten)]
     service: ServiceArguments,
+}
+
+/// Reads the id of a decision of the command line.
+fn decision_id(text: &str) -> Result<Uuid, String> {
+    let expected = "expected the id of a decision, as `portcullis decisions search` shows it at the end of a line";
+    text.parse().map_err(|_| expected.to_owned())
 }
 
 /// The arguments of `portcullis decisions erase`.
@@ -139,6 +146,7 @@ pub async fn search(
     let (mut left, mut has_more) = (limit, false);
     let is_whole = service
         .each_page(ROUTE, &arguments.query(clock.now().into()), |page| {
+            // Further records show on this page, or by a next one, which is not read.
             has_more |= page.len() > left;
             for record in page.iter().take(left) {
                 writeln!(out, "{}", line(record))?;
@@ -161,13 +169,14 @@ pub async fn export(
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
     let service = Service::new(&arguments.filter.service, variables)?;
-    let write = |page: Vec<Value>| {
-        for record in &page {
-            writeln!(out, "{record}")?;
-        }
-        Ok(true)
-    };
-    let is_whole = service.each_page(ROUTE, &arguments.query(clock.now().into()), write).await?;
+    let is_whole = service
+        .each_page(ROUTE, &arguments.query(clock.now().into()), |page| {
+            for record in &page {
+                writeln!(out, "{record}")?;
+            }
+            Ok(true)
+        })
+        .await?;
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -187,7 +196,8 @@ pub async fn show(
 }
 
 /// The line about everything that an erasure of decisions leaves.
-const LEFT: &str = "left: decisions about others that name the person, rules and policies, the audit log, backups, and lines of logs";
+const LEFT: &str = "left: decisions about others that name the person, rules and policies, the audit log, backups, lines of logs, and what the \
+    database has freed and not overwritten yet";
 
 /// Erases the decisions about a person and the deliveries of their denied checks. Prints their numbers, and to `err` what is
 /// left.
@@ -202,6 +212,7 @@ pub async fn erase(
     let service = Service::new(&arguments.service, variables)?;
     let answer: ErasedDecisions = service.delete(ROUTE, &[("subject", &arguments.subject)]).await?;
     writeln!(out, "erased {}", counted(answer.erased, "decisions"))?;
+    // The decisions are `erased` already.
     for ErasedPart { part, removed } in answer.parts.iter().filter(|one| one.part != "decisions") {
         writeln!(out, "erased {}", counted(*removed, part))?;
     }
@@ -212,7 +223,7 @@ pub async fn erase(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the number with its noun, of which `plural` is the plural.
+/// Returns the number with its noun in the singular or the plural.
 fn counted(number: u64, plural: &str) -> String {
     let singular = match plural {
         "decisions" => "decision",
@@ -245,11 +256,13 @@ pub async fn tail(
         let mut query = filter.query();
         query.extend(seen.from().map(|from| ("from", from)));
         let mut new = Vec::new();
-        let take = |page: Vec<Value>| {
-            new.extend(page.into_iter().filter_map(|record| seen.add(record)));
-            Ok(true)
-        };
-        service.each_page(ROUTE, &query, take).await?;
+        service
+            .each_page(ROUTE, &query, |page| {
+                new.extend(page.into_iter().filter_map(|record| seen.add(record)));
+                Ok(true)
+            })
+            .await?;
+        // The service answers with the newest first, and a terminal has the newest last.
         for record in new.iter().rev() {
             writeln!(out, "{}", line(record))?;
         }
@@ -269,14 +282,15 @@ struct Seen {
 impl Seen {
     /// Takes the present records as seen.
     async fn begin(&mut self, service: &Service, filter: &DecisionFilter) -> anyhow::Result<()> {
-        let take = |page: Vec<Value>| {
-            let oldest = page.into_iter().filter_map(|record| self.add(record)).last();
-            let oldest = oldest.as_ref().and_then(instant);
-            let since = self.newest.map(|newest| newest.millis() - LATE);
-            // A page whose search took long may be empty.
-            Ok(oldest.is_none_or(|oldest| Some(oldest.millis()) >= since))
-        };
-        service.each_page(ROUTE, &filter.query(), take).await?;
+        service
+            .each_page(ROUTE, &filter.query(), |page| {
+                let oldest = page.into_iter().filter_map(|record| self.add(record)).last();
+                let oldest = oldest.as_ref().and_then(instant);
+                let since = self.newest.map(|newest| newest.millis() - LATE);
+                // A page whose search took long may be empty.
+                Ok(oldest.is_none_or(|oldest| Some(oldest.millis()) >= since))
+            })
+            .await?;
         self.forget();
         Ok(())
     }
@@ -311,9 +325,8 @@ fn instant(record: &Value) -> Option<Timestamp> {
 
 /// Returns a record in a line: instant, decision, subject, action, resource, rule, id.
 fn line(record: &Value) -> String {
-    let text = |name: &str| visible(record[name].as_str().unwrap_or_default());
     let members = ["time", "decision", "subject", "action", "resource", "rule", "id"];
-    members.map(text).join("  ")
+    members.map(|name| visible(record[name].as_str().unwrap_or_default())).join("  ")
 }
 
 #[cfg(test)]

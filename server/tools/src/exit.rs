@@ -7,7 +7,7 @@ use std::process::ExitCode;
 /// The exit code if nothing was judged, because something is missing or invalid.
 pub(crate) const REFUSED: u8 = 2;
 
-/// Returns the exit code of a judgement. Writes the reasons why there is none to `err`.
+/// Returns the exit code of a judgement. Writes to `err` why nothing could be judged.
 pub(crate) fn judged<E: Display>(outcome: Result<bool, Vec<E>>, err: &mut dyn Write) -> ExitCode {
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -9,6 +9,7 @@ use anyhow::{Context, ensure};
 use portcullis_bundle::{FORMAT_WIDTH, condition_files, format_conditions};
 use portcullis_engine::expression;
 
+use crate::condition_text;
 use crate::policy_test::tenant_folders;
 
 /// The exit code if everything has its canonical form.
@@ -17,8 +18,6 @@ const FORMATTED: u8 = 0;
 const DIFFERS: u8 = 1;
 /// The exit code if a file or an expression cannot be read or written.
 const REFUSED: u8 = 2;
-/// The longest expression on standard input, in bytes. A longer one does not fit into a policy.
-const MAX_EXPRESSION: u64 = 256 << 10;
 
 /// The arguments of `portcullis fmt`.
 #[derive(Debug, clap::Args)]
@@ -103,8 +102,7 @@ fn one_expression(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
-    let mut text = String::new();
-    input.take(MAX_EXPRESSION).read_to_string(&mut text).context("standard input")?;
+    let text = condition_text::read(input, "standard input")?;
     let condition = match expression::parse(&text) {
         Ok(condition) => condition,
         Err(fault) => {

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod bench;
 pub mod can;
 pub mod check;
+mod condition_text;
 pub mod console;
 pub mod convert;
 pub mod decision_files;

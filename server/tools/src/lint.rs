@@ -18,7 +18,7 @@ mod relations;
 mod rules;
 mod silencers;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -61,18 +61,20 @@ pub fn run(arguments: &LintArguments, out: &mut dyn Write, err: &mut dyn Write) 
 
 /// Writes the findings. Returns whether nothing fails the command.
 fn judge(arguments: &LintArguments, out: &mut dyn Write) -> Result<bool, Vec<TestError>> {
-    let failed = |error: io::Error| vec![TestError::Output(error)];
     if let Some(code) = arguments.explain {
         let text = format!("{code}\n\n{}\n", explain::explanation(code));
-        out.write_all(text.as_bytes()).map_err(failed)?;
+        out.write_all(text.as_bytes()).map_err(|error| vec![TestError::Output(error)])?;
         return Ok(true);
     }
     let found = read_all(&arguments.dirs)?;
-    let of_folder = |tenant: &crate::policy_test::TenantFolder| {
+    let all = found.iter().flat_map(|tenant| {
         findings(&tenant.folder.display().to_string(), &tenant.bundle, &arguments.allow)
-    };
-    let all: Vec<Finding> = found.iter().flat_map(of_folder).collect();
-    arguments.format.write(&all, found.len(), out).map_err(failed)?;
+    });
+    let all: Vec<Finding> = all.collect();
+    arguments
+        .format
+        .write(&all, found.len(), out)
+        .map_err(|error| vec![TestError::Output(error)])?;
     let FindingCounts { errors, warnings, .. } = FindingCounts::new(&all);
     Ok(errors == 0 && !(arguments.deny_warnings && warnings > 0))
 }

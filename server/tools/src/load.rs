@@ -13,7 +13,6 @@ mod tuple_line;
 
 use std::fs::File;
 use std::io::{BufReader, Read, Write, stdin};
-use std::path::Path;
 
 use anyhow::Context;
 use portcullis_config::Variables;
@@ -41,31 +40,30 @@ pub async fn run(
 ) -> anyhow::Result<()> {
     let service = Service::new(&arguments.service, variables)?;
     let is_stdin = arguments.file.as_os_str() == STDIN;
-    let input = open(&arguments.file, is_stdin)?;
+    let input = open(arguments, is_stdin)?;
     let mut parts = Parts::new(BufReader::new(input), loaded);
     let is_noted = !is_stdin && !arguments.dry_run;
     let job = format!("{} {loaded:?} {:?} {}", service.base, arguments.source, arguments.sync);
-    let mut noted = match is_noted {
+    let noted = match is_noted {
         true => NotedProgress::beside(&arguments.file, &job),
         false => NotedProgress::nowhere(),
     };
-    if noted.is_begun() && !parts.skip(noted.progress())? {
-        noted = NotedProgress::beside_changed(&arguments.file, &job);
-        parts = Parts::new(BufReader::new(open(&arguments.file, false)?), loaded);
+    let mut loader = Loader { service: &service, loaded, arguments, noted };
+    if loader.noted.is_begun() && !loader.can_go_on(&mut parts).await? {
+        loader.noted = NotedProgress::beside_changed(&arguments.file, &job);
+        parts = Parts::new(BufReader::new(open(arguments, false)?), loaded);
     }
-    let loader = Loader { service: &service, loaded, arguments, noted };
     let counts = loader.load(parts, err).await?;
     writeln!(out, "{}: {counts}", loaded.list())?;
     Ok(())
 }
 
 /// Opens the file.
-fn open(file: &Path, is_stdin: bool) -> anyhow::Result<Box<dyn Read + Send>> {
+fn open(arguments: &LoadArguments, is_stdin: bool) -> anyhow::Result<Box<dyn Read + Send>> {
     if is_stdin {
         return Ok(Box::new(stdin()));
     }
-    let opened = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
-    Ok(Box::new(opened))
+    Ok(Box::new(File::open(&arguments.file).with_context(|| arguments.not_read())?))
 }
 
 #[cfg(test)]

@@ -64,13 +64,12 @@ pub async fn run(
 /// Returns the names of rules and policies by id.
 async fn names(service: &Service) -> anyhow::Result<HashMap<String, String>> {
     let mut names = HashMap::from([(DEFAULT_DENY.to_owned(), DEFAULT_DENY.to_owned())]);
-    let text = |record: &Value, name: &str| record[name].as_str().unwrap_or_default().to_owned();
     for policy in service.list("abac/policies").await? {
-        names.insert(text(&policy, "id"), text(&policy, "name"));
+        names.insert(text(&policy, "id").to_owned(), text(&policy, "name").to_owned());
     }
     for rule in service.list("resources/policies").await? {
         let tuple = ["sub", "dom", "obj", "act"].map(|name| text(&rule, name)).join(", ");
-        names.insert(text(&rule, "id"), tuple);
+        names.insert(text(&rule, "id").to_owned(), tuple);
     }
     Ok(names)
 }
@@ -84,10 +83,11 @@ fn covering(
 ) -> (Vec<Value>, usize) {
     let mut found: BTreeMap<(&str, &str), Option<Value>> = BTreeMap::new();
     for record in records {
-        let text = |name: &str| record[name].as_str().unwrap_or_default();
-        let case = found.entry((text("resource"), text("rule"))).or_default();
+        let (resource, rule) = (text(record, "resource"), text(record, "rule"));
+        let case = found.entry((resource, rule)).or_default();
+        // A decision that no case can show leaves the place to a later one.
         if case.is_none() {
-            *case = names.get(text("rule")).and_then(|name| case_of(record, name, types));
+            *case = names.get(rule).and_then(|name| case_of(record, name, types));
         }
     }
     let left_out = found.values().filter(|case| case.is_none()).count();
@@ -102,6 +102,7 @@ fn case_of(record: &Value, name: &str, types: &Rulebook) -> Option<Value> {
     if !is_whole {
         return None;
     }
+    // What the directory supplied is sent by the case, whose folder may have other entities.
     for namespace in ["user", "resource"] {
         for (name, value) in record["directory"][namespace].as_object().into_iter().flatten() {
             let members = attributes.entry(namespace).or_insert_with(|| json!({}));
@@ -151,11 +152,15 @@ fn case_of(record: &Value, name: &str, types: &Rulebook) -> Option<Value> {
 
 /// Returns whether some attribute of a namespace is hashed, or is not a value that a check may have.
 fn has_hash(members: &Value) -> bool {
-    let is_object = |value: &Value| match value {
+    let Some(members) = members.as_object() else { return false };
+    members.values().any(|value| match value {
         Value::Array(items) => items.iter().any(Value::is_object),
         value => value.is_object(),
-    };
-    members.as_object().is_some_and(|members| members.values().any(is_object))
+    })
+}
+
+fn text<'r>(record: &'r Value, name: &str) -> &'r str {
+    record[name].as_str().unwrap_or_default()
 }
 
 #[cfg(test)]

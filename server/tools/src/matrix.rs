@@ -24,7 +24,7 @@ pub(crate) use lines::impact as impact_section;
 pub use relations::RelationChange;
 
 use crate::remote_arguments::RemoteArguments;
-use crate::report::{Report, ReportArguments, Section, ShownActions};
+use crate::report::{Report, Section, ShownActions, TableArguments};
 
 /// The exit code of a comparison if a decision differs, or not everything could be compared.
 const DIFFERENT: u8 = 2;
@@ -50,12 +50,8 @@ pub struct MatrixArguments {
     /// in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long, requires = "url")]
     pub domain: Option<String>,
-    /// The actions to show: the verb of each resource and those that a rule or policy on it names, or all. The exit code speaks
-    /// of all.
-    #[arg(long, value_enum, default_value_t)]
-    pub actions: ShownActions,
     #[command(flatten)]
-    pub report: ReportArguments,
+    pub table: TableArguments,
 }
 
 /// The arguments of `portcullis diff`.
@@ -65,12 +61,8 @@ pub struct DiffArguments {
     pub before: PathBuf,
     /// The tenant folder after the change.
     pub after: PathBuf,
-    /// The actions to show: the verb of each resource and those that a rule or policy on it names, or all. The exit code speaks
-    /// of all.
-    #[arg(long, value_enum, default_value_t)]
-    pub actions: ShownActions,
     #[command(flatten)]
-    pub report: ReportArguments,
+    pub table: TableArguments,
 }
 
 /// Prints the decisions of a folder, or the change between two.
@@ -78,16 +70,15 @@ pub struct DiffArguments {
 /// # Errors
 /// A folder that is not a tenant folder or has a fault; an output that cannot be written.
 pub fn run(arguments: &MatrixArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let MatrixArguments { folder, other, role, resource, actions, report, .. } = arguments;
+    let MatrixArguments { folder, other, role, resource, table: shown, .. } = arguments;
     let folder = folder.as_ref().context("expected a tenant folder, or a service in --url")?;
     if let Some(other) = other {
         let (before, after) = (folder.clone(), other.clone());
-        let (actions, report) = (*actions, *report);
-        return diff(&DiffArguments { before, after, actions, report }, out);
+        return diff(&DiffArguments { before, after, table: *shown }, out);
     }
     let bundle = read(folder)?;
     let filter = MatrixFilter { roles: role.clone(), resources: resource.clone() };
-    write(&table(&decisions(&bundle), &filter), *actions, *report, out)
+    write(&table(&decisions(&bundle), &filter), *shown, out)
 }
 
 /// Writes a table of decisions. The exit code is 0 if it is complete, and 1 otherwise.
@@ -96,8 +87,7 @@ pub fn run(arguments: &MatrixArguments, out: &mut dyn Write) -> anyhow::Result<E
 /// The output cannot be written.
 pub(crate) fn write(
     table: &MatrixTable,
-    actions: ShownActions,
-    arguments: ReportArguments,
+    TableArguments { actions, report: arguments }: TableArguments,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
     let (cells, left_out) = actions.of(&table.cells, &table.others);
@@ -123,6 +113,7 @@ struct Shown<R> {
 /// A folder that is not a tenant folder or has a fault; an output that cannot be written.
 pub fn diff(arguments: &DiffArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
+    let TableArguments { actions, report: form } = arguments.table;
     let diff = MatrixDiff {
         impact: impact(&decisions(&before), &decisions(&after), || true),
         cases: cases::changes(&before, &after)?,
@@ -130,12 +121,12 @@ pub fn diff(arguments: &DiffArguments, out: &mut dyn Write) -> anyhow::Result<Ex
     };
     let changes = Section::main("decisions that change", "no decision changes");
     let report = Report::new("", "Portcullis: diff")
-        .section(lines::impact(&diff.impact, changes, arguments.actions))
+        .section(lines::impact(&diff.impact, changes, actions))
         .section(lines::relations(&diff.relations))
         .section(lines::cases(&diff.cases));
     let code = if diff.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERENT) };
-    let shown = Shown { actions: arguments.actions, report: diff.showing(arguments.actions) };
-    out.write_all(report.shown(arguments.report, || json(&shown)).as_bytes())?;
+    let shown = Shown { actions, report: diff.showing(actions) };
+    out.write_all(report.shown(form, || json(&shown)).as_bytes())?;
     Ok(code)
 }
 

@@ -11,6 +11,7 @@ use anyhow::Context;
 use portcullis_bundle::matrix::{MatrixRow, MatrixTable};
 use portcullis_config::{GivenCredential, Variables};
 use portcullis_engine::ResourcePattern;
+use portcullis_engine::action::Action;
 use portcullis_engine::rbac::WILDCARD;
 use portcullis_model::apply::CellDecision;
 use serde::Deserialize;
@@ -46,7 +47,7 @@ pub async fn matrix(
     variables: &Variables,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
-    let MatrixArguments { remote, role, resource, domain, actions, report, .. } = arguments;
+    let MatrixArguments { remote, role, resource, domain, table: shown, .. } = arguments;
     let service = service(remote, variables)?;
     let mut question = json!({});
     if !resource.is_empty() {
@@ -57,7 +58,7 @@ pub async fn matrix(
         true => decide_for_everybody(&service, question, domain).await?,
         false => decide_for_roles(&service, &json_texts(role), question, domain).await?,
     };
-    write(&table, *actions, *report, out)
+    write(&table, *shown, out)
 }
 
 /// Prints which roles, and which subjects of the directory, may do something by a service.
@@ -72,10 +73,13 @@ pub async fn who(
     let (_, action, resource) = arguments.question()?;
     let service = service(&arguments.remote, variables)?;
     let domain = arguments.domain.as_deref();
-    let question = json!({"resources": [resource], "actions": [action]});
+    let mut question = json!({"resources": [resource]});
+    if let Some(action) = action {
+        question["actions"] = json!([action]);
+    }
     let mut table = decide_for_everybody(&service, question, domain).await?;
     add_subjects(&service, action, resource, domain, &mut table).await?;
-    write(&table, arguments.actions, arguments.report, out)
+    write(&table, arguments.table, out)
 }
 
 /// Prints what a subject may do on registered resources by a service.
@@ -95,7 +99,7 @@ pub async fn what(
     }
     let question = json!({"subjects": [row]});
     let table = decided(&service, question, arguments.domain.as_deref()).await?;
-    write(&table, arguments.actions, arguments.report, out)
+    write(&table, arguments.table, out)
 }
 
 /// Decides `question` for each role that the service names, and for everybody without one.
@@ -196,8 +200,8 @@ async fn decided(
 impl MatrixAnswer {
     /// Adds the cells that are not denied. Returns the cursor of the next page.
     fn add_to(self, table: &mut MatrixTable) -> Option<String> {
-        let row = |cell| row(cell, &self.domain);
-        table.cells.extend(self.cells.into_iter().filter_map(row));
+        let cells = self.cells.into_iter();
+        table.cells.extend(cells.filter_map(|cell| row(cell, &self.domain)));
         note_change(self.rules_changed, table);
         self.next
     }
@@ -251,7 +255,7 @@ struct FoundSubject {
 /// Adds the users of the directory who may do something.
 async fn add_subjects(
     service: &Service,
-    action: &str,
+    action: Option<&str>,
     resource: &str,
     domain: Option<&str>,
     table: &mut MatrixTable,
@@ -260,24 +264,27 @@ async fn add_subjects(
     if let Some(domain) = domain {
         question["domain"] = domain.into();
     }
+    // Each cell says which domain a question without one was about.
     let known = table.cells.first().and_then(|cell| cell.domain.clone());
     let domain = domain.map(str::to_owned).or(known);
-    let row = |role: String, outcome| MatrixRow {
-        role: Some(role),
+    let row = MatrixRow {
+        role: None,
         // Without it the text names none.
-        domain: domain.clone().or_else(|| Some(WILDCARD.to_owned())),
+        domain: domain.or_else(|| Some(WILDCARD.to_owned())),
         resource: resource.to_owned(),
-        action: Some(action.to_owned()),
-        outcome,
+        action: Some(Action::of(action, resource).text().into_owned()),
+        outcome: CellDecision::Allow,
     };
     for _ in 0..MAX_PAGES {
         let page: SearchAnswer = service.post("search/subjects", &question).await?;
-        let allowed = page.results.into_iter().map(|one| row(one.id, CellDecision::Allow));
-        table.cells.extend(allowed);
+        let allowed = page.results.into_iter();
+        table.cells.extend(allowed.map(|one| MatrixRow { role: Some(one.id), ..row.clone() }));
         let open = page.conditional.into_iter().map(|one| {
-            let resolved = || format!("{} decide", one.depends_on.join(", "));
-            let condition = one.condition.or_else(|| Some(resolved()));
-            row(one.id, depending(condition, Vec::new()))
+            let resolved = one.depends_on;
+            let condition =
+                one.condition.or_else(|| Some(format!("{} decide", resolved.join(", "))));
+            let outcome = depending(condition, Vec::new());
+            MatrixRow { role: Some(one.id), outcome, ..row.clone() }
         });
         table.cells.extend(open);
         if page.because.is_some() {

@@ -93,8 +93,10 @@ async fn replay(
     if let Some(error) = error {
         anyhow::bail!("the replay ended early: {error}");
     }
-    let json = || serde_json::to_string(&report).map(|json| json + "\n").unwrap_or_default();
-    out.write_all(shown(&report).shown(*form, json).as_bytes())?;
+    let text = shown(&report).shown(*form, || {
+        serde_json::to_string(&report).map(|json| json + "\n").unwrap_or_default()
+    });
+    out.write_all(text.as_bytes())?;
     Ok(!fail_on.iter().any(|change| report.count(*change) > 0))
 }
 

@@ -7,7 +7,7 @@ mod visible;
 
 use std::fmt::Write;
 
-pub use arguments::{ReportArguments, ReportFormat, ShownActions};
+pub use arguments::{ReportArguments, ReportFormat, ShownActions, TableArguments};
 pub(crate) use changed_condition::{ConditionChange, changed_parts, list_changes};
 pub(crate) use signed_line::{Sign, SignedLine};
 pub(crate) use visible::{shortened, visible};
@@ -24,11 +24,11 @@ pub(crate) struct Report {
     title: String,
     /// The heading of a comment.
     heading: String,
-    parts: Vec<Part>,
+    parts: Vec<ReportPart>,
 }
 
 #[derive(Debug)]
-enum Part {
+enum ReportPart {
     Sentence(String),
     Section(Section),
 }
@@ -40,7 +40,7 @@ pub(crate) struct Section {
     layout: Layout,
     /// The words behind the title.
     summary: Option<String>,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<ReportEntry>,
     pub(crate) notes: Vec<String>,
     /// The words in place of entries.
     empty: &'static str,
@@ -60,7 +60,7 @@ enum Layout {
 
 /// A line, and lines about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct ReportEntry {
     pub(crate) line: SignedLine,
     pub(crate) details: Vec<SignedLine>,
 }
@@ -80,12 +80,12 @@ impl Report {
     }
 
     pub(crate) fn sentence(mut self, text: String) -> Self {
-        self.parts.push(Part::Sentence(text));
+        self.parts.push(ReportPart::Sentence(text));
         self
     }
 
     pub(crate) fn section(mut self, section: Section) -> Self {
-        self.parts.push(Part::Section(section));
+        self.parts.push(ReportPart::Section(section));
         self
     }
 
@@ -110,8 +110,8 @@ impl Report {
         }
         for part in &self.parts {
             match part {
-                Part::Sentence(text) => line(&mut out, &format!("\n{text}")),
-                Part::Section(section) => section.write_text(all, &mut out),
+                ReportPart::Sentence(text) => line(&mut out, &format!("\n{text}")),
+                ReportPart::Section(section) => section.write_text(all, &mut out),
             }
         }
         out
@@ -127,8 +127,8 @@ impl Report {
         }
         for part in &self.parts {
             match part {
-                Part::Sentence(text) => line(&mut out, &format!("\n{text}")),
-                Part::Section(section) => section.write_markdown(all, &mut out),
+                ReportPart::Sentence(text) => line(&mut out, &format!("\n{text}")),
+                ReportPart::Section(section) => section.write_markdown(all, &mut out),
             }
         }
         out
@@ -158,12 +158,12 @@ impl Section {
         Self { summary: Some(summary), ..self }
     }
 
-    pub(crate) fn with_entries(self, entries: Vec<Entry>) -> Self {
+    pub(crate) fn with_entries(self, entries: Vec<ReportEntry>) -> Self {
         Self { entries, ..self }
     }
 
     pub(crate) fn with_lines(mut self, lines: impl IntoIterator<Item = String>) -> Self {
-        self.entries.extend(lines.into_iter().map(|text| Entry::new(Sign::Plain, text)));
+        self.entries.extend(lines.into_iter().map(|text| ReportEntry::new(Sign::Plain, text)));
         self
     }
 
@@ -222,11 +222,11 @@ impl Section {
     /// Returns the number of entries that are shown: as many as fit, and at least one.
     fn fitting(&self, all: bool) -> usize {
         let mut lines = 0;
-        let fits = |entry: &&Entry| {
+        let fitting = self.entries.iter().take_while(|entry| {
             lines += 1 + entry.details.len();
             all || lines <= MAX_LINES
-        };
-        self.entries.iter().take_while(fits).count().max(1).min(self.entries.len())
+        });
+        fitting.count().max(1).min(self.entries.len())
     }
 
     /// Returns the lines of the first `shown` entries, a line about the others, which says how to see them, and the notes.
@@ -246,7 +246,7 @@ impl Section {
     }
 }
 
-impl Entry {
+impl ReportEntry {
     pub(crate) fn new(sign: Sign, text: String) -> Self {
         Self { line: SignedLine::new(sign, text), details: Vec::new() }
     }

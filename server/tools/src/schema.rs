@@ -40,11 +40,9 @@ pub struct SchemaArguments {
 /// # Errors
 /// The folder of the types cannot be read, or a file cannot be written.
 pub fn run(arguments: &SchemaArguments, out: &mut dyn Write) -> anyhow::Result<()> {
-    let chosen = |schema: &FileSchema| match &arguments.kind {
-        Some(kind) => schema.kind == *kind,
-        None => true,
-    };
-    let schemas: Vec<FileSchema> = all().filter(chosen).collect();
+    let kind = arguments.kind.as_deref();
+    let schemas: Vec<FileSchema> =
+        all().filter(|schema| kind.is_none_or(|kind| schema.kind == kind)).collect();
     let folder = arguments.types.as_deref().map(Bundle::read_folder).transpose()?;
     let types = folder.and_then(|folder| folder.types).unwrap_or_default();
     match (&arguments.out, &arguments.kind) {

@@ -76,10 +76,17 @@ impl Service {
     pub(crate) fn new(arguments: &ServiceArguments, variables: &Variables) -> anyhow::Result<Self> {
         let ServiceArguments { url, token, key } = arguments;
         let given = GivenCredential { token: token.as_deref(), key: key.as_deref() };
-        let credential = variables.manager_credential(given);
-        // A missing setting has the same exit code as a plan with changes, so the error is one of the command.
-        let credential = credential.map_err(|error| anyhow::anyhow!("{error}"))?;
+        let credential = variables.manager_credential(given)?;
         Self::with_credential(url, credential, CallLimits::CONTENT)
+    }
+
+    /// Does the same for a command whose changes have the exit code of a setting that is missing: here that is an error of the
+    /// command.
+    pub(crate) fn for_changes(
+        arguments: &ServiceArguments,
+        variables: &Variables,
+    ) -> anyhow::Result<Self> {
+        Self::new(arguments, variables).map_err(|error| anyhow::anyhow!("{error:#}"))
     }
 
     /// Returns the service at `base`, which may end with a path. Each request has these limits.
@@ -214,20 +221,18 @@ impl Service {
         ];
         let (url, body) = (self.route(route, &[]), serde_json::to_vec(question)?);
         let (mut events, mut wrong) = (EventReader::default(), None);
-        let each = |piece: &[u8]| {
+        let headers = HeaderMap::from_iter(headers);
+        let most = self.max_answer;
+        let answer = self.client.send_for_pieces(Method::POST, url, headers, body, most, |piece| {
             events.add(piece, |data| match serde_json::from_slice(data) {
                 Ok(event) => take(event),
                 Err(error) => wrong = Some(error),
             });
-        };
-        let headers = HeaderMap::from_iter(headers);
-        let answer = self
-            .client
-            .send_for_pieces(Method::POST, url, headers, body, self.max_answer, each)
-            .await;
-        let answer = answer.with_context(|| {
+        });
+        let answer = answer.await.with_context(|| {
             format!("`{}` gives no whole answer; is the service running there?", self.base)
         })?;
+        // The body of a refusal is no event either, so that its error goes first.
         self.accepted(Method::POST, route, answer)?;
         let wrong = wrong.map_or(Ok(()), Err);
         wrong.with_context(|| format!("the answer to POST /api/v1/{route}"))
@@ -271,6 +276,7 @@ impl Service {
             let wants_more = take(page)?;
             match next_page(&answer.headers) {
                 None => return Ok(is_whole),
+                // What the reader left unread is missing, though it wants no more.
                 Some(_) if !wants_more => return Ok(false),
                 Some(next) => url = url.join(next)?,
             }
@@ -289,7 +295,7 @@ impl Service {
         query: &[(&str, String)],
     ) -> anyhow::Result<Vec<Value>> {
         let (mut records, mut pages) = (Vec::new(), 0);
-        let take = |page: Vec<Value>| {
+        let listed = self.each_page(route, query, |page| {
             pages += 1;
             let base = &self.base;
             anyhow::ensure!(
@@ -298,8 +304,8 @@ impl Service {
             );
             records.extend(page);
             Ok(true)
-        };
-        self.each_page(route, query, take).await?;
+        });
+        listed.await?;
         Ok(records)
     }
 }

@@ -34,16 +34,17 @@ pub(crate) fn provider(
     let client =
         Client::trusted(config.timeout).context("cannot make the client of the collector")?;
     let collector = Collector { client, runtime: Handle::current() };
-    let header = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
-        Some((name.to_string(), value.to_str().ok()?.to_owned()))
-    };
+    let headers = config
+        .headers
+        .iter()
+        .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())));
     let exporter = opentelemetry_otlp::SpanExporter::builder()
         .with_http()
         .with_http_client(collector)
         .with_protocol(Protocol::HttpBinary)
         .with_endpoint(config.endpoint.as_str())
         .with_timeout(config.timeout)
-        .with_headers(config.headers.iter().filter_map(header).collect())
+        .with_headers(headers.collect())
         .build()
         .context("cannot send traces")?;
     let exporter = Counted { exporter, metrics, failures: Throttle::default() };

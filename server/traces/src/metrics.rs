@@ -18,7 +18,8 @@ impl TraceMetrics {
     pub fn register(registry: &mut Registry) -> Self {
         let spans = Family::<[(&str, &str); 1], Counter>::default();
         registry.register("trace_spans", "Spans of traces, by their outcome", spans.clone());
-        let of = |outcome| spans.get_or_create_owned(&[("outcome", outcome)]);
-        Self { sent: of("sent"), lost: of("lost") }
+        let [sent, lost] =
+            ["sent", "lost"].map(|outcome| spans.get_or_create_owned(&[("outcome", outcome)]));
+        Self { sent, lost }
     }
 }

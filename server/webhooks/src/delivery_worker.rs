@@ -141,8 +141,10 @@ impl DeliveryWorker {
 
     async fn first_jobs(&self, queue: &DeliveryQueue) -> Result<Vec<Job>, StoreError> {
         let turn = self.transactions.begin_patiently(&queue.tenant).await;
-        let jobs = async |tx: &mut Tx| next_due(tx, queue, &self.terms(), false).await;
-        let jobs = self.store.read(&queue.tenant, jobs).await?;
+        let jobs = self
+            .store
+            .read(&queue.tenant, async |tx| next_due(tx, queue, &self.terms(), false).await)
+            .await?;
         drop(turn);
         match jobs.first() {
             Some(job) if job.must_report() => {
@@ -190,11 +192,6 @@ impl DeliveryWorker {
     async fn attempts(&self, queue: &DeliveryQueue, jobs: Vec<Job>) -> Vec<CompletedAttempt> {
         let began = Instant::now();
         let goes_on = AtomicBool::new(true);
-        let may_begin = || {
-            goes_on.load(Ordering::Relaxed)
-                && began.elapsed() < MAX_BATCH_TIME
-                && !self.is_stopping()
-        };
         let target = jobs.first().and_then(|job| self.target(queue, job));
         let attempt = async |job| {
             let done = self.attempt(target.as_ref(), job).await;
@@ -204,7 +201,13 @@ impl DeliveryWorker {
             done
         };
         let at_once = if queue.denials { self.denials_at_once } else { 1 };
-        let begun = stream::iter(jobs).take_while(|_| std::future::ready(may_begin()));
+        let begun = stream::iter(jobs).take_while(|_| {
+            std::future::ready(
+                goes_on.load(Ordering::Relaxed)
+                    && began.elapsed() < MAX_BATCH_TIME
+                    && !self.is_stopping(),
+            )
+        });
         begun.map(attempt).buffer_unordered(at_once).collect().await
     }
 

@@ -121,10 +121,9 @@ impl DenialSubscribers {
     /// Ends a round of a minute: forgets the tenants that nobody needed for [`IDLE_ROUNDS`].
     pub(crate) fn tidy(&self) {
         let _changes = self.changes.lock();
-        let is_needed = |subscription: &Subscription| {
+        self.by_tenant.pin().retain(|_, subscription| {
             subscription.idle.fetch_add(1, Ordering::Relaxed) < IDLE_ROUNDS
-        };
-        self.by_tenant.pin().retain(|_, subscription| is_needed(subscription));
+        });
     }
 }
 

@@ -24,10 +24,10 @@ const TRANSACTIONS: TurnLimits = TurnLimits { at_once: 4, ..TurnLimits::NONE };
 
 /// Stores the events of denied checks.
 #[derive(Clone, Debug)]
-pub(crate) struct Denials(Arc<Shared>);
+pub(crate) struct Denials(Arc<DenialParts>);
 
 #[derive(Debug)]
-struct Shared {
+struct DenialParts {
     store: Store,
     /// The events that are not stored yet, by tenant. Each tenant in this map has a task that stores them.
     queues: Mutex<HashMap<String, Vec<Waiting>>>,
@@ -48,7 +48,7 @@ struct Waiting {
 
 impl Denials {
     pub(crate) fn new(store: Store, wake: Arc<Notify>, lost: Counter, dropped: Counter) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(DenialParts {
             store,
             queues: Mutex::default(),
             transactions: TurnQueue::new(TRANSACTIONS),
@@ -92,7 +92,7 @@ impl Denials {
     }
 }
 
-impl Shared {
+impl DenialParts {
     /// Adds an event to the queue of its tenant unless that is full. Returns whether the tenant had no queue, so that no task
     /// stores its events.
     fn enqueue(&self, tenant: &str, waiting: Waiting) -> bool {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use portcullis_storage::StoreError;
 use portcullis_storage::delivery_queues::{self, DeliveryQueue};
-use portcullis_storage::{StoreError, Tx};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -66,18 +66,19 @@ impl Dispatcher {
 
     /// Releases the queues that this replica held when its last process ended. False if the store is down.
     async fn take_over(&self) -> bool {
-        let release = || async {
-            let mut tx = self.worker.store.write_all().await?;
-            let count = delivery_queues::release_all(&mut tx, &self.replica).await?;
-            tx.commit().await?;
-            Ok::<u64, StoreError>(count)
-        };
-        let release = self.worker.store.repeated(release).await;
+        let release = self.worker.store.repeated(|| self.release_all()).await;
         match &release {
             Ok(count) => tracing::debug!(count, "took over delivery queues"),
             Err(error) => tracing::warn!(%error, "cannot take over delivery queues"),
         }
         release.is_ok()
+    }
+
+    async fn release_all(&self) -> Result<u64, StoreError> {
+        let mut tx = self.worker.store.write_all().await?;
+        let count = delivery_queues::release_all(&mut tx, &self.replica).await?;
+        tx.commit().await?;
+        Ok(count)
     }
 
     /// Claims due queues, as far as there is room, and starts to serve them. Returns the time to sleep.
@@ -88,8 +89,9 @@ impl Dispatcher {
             return Ok(MAX_SLEEP);
         }
         let terms = self.worker.terms();
-        let due = async |tx: &mut Tx| delivery_queues::next_due(tx, terms.holder).await;
-        let due = self.worker.store.read_all(due).await?;
+        let store = &self.worker.store;
+        let due =
+            store.read_all(async |tx| delivery_queues::next_due(tx, terms.holder).await).await?;
         match due {
             None => return Ok(MAX_SLEEP),
             Some(due) if terms.is_ahead(due) => {

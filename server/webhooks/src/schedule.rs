@@ -25,7 +25,7 @@ impl Schedule {
         Self { backoff: config.backoff.clone(), max_failures, jitter }
     }
 
-    /// Returns the wait after `failures` failures, of which there is at least one. A `pause` that the receiver asks for may
+    /// Returns the wait after `failures` failures, at least one. A `pause` that the receiver asks for may
     /// lengthen it. `None` means that the delivery is dead.
     pub fn wait_after(&self, failures: i64, pause: Option<Duration>) -> Option<Duration> {
         if failures >= self.max_failures {

@@ -25,6 +25,8 @@ impl TenantSizes {
     pub const MANY: Self = Self { tenants: 100_000, resources: 1, rules: 1, policies: 0 };
     /// 1,000 tenants with 1,000,000 rules and 100,000 policies.
     pub const LARGE: Self = Self { tenants: 1_000, resources: 100, rules: 1_000, policies: 100 };
+    /// Two tenants of 10,000 rules.
+    pub const COLD: Self = Self { tenants: 2, resources: 4_000, rules: 10_000, policies: 0 };
 }
 
 /// The condition of policy number `n`, around its number.
@@ -64,6 +66,13 @@ pub fn statements(database: TenantDatabase, sizes: TenantSizes, base: &str) -> V
             numbers(tenants, rules)
         ),
     ];
+    // Without its policies, which only the quota needs.
+    all.push(
+        "INSERT INTO plan_sizes (tenant_id, pattern, bytes) \
+         SELECT tenant_id, obj, sum(length(sub) + length(obj) + length(act)) FROM rbac_rules \
+         GROUP BY tenant_id, obj"
+            .to_owned(),
+    );
     if policies > 0 {
         all.push(format!(
             "{} INSERT INTO abac_policies (tenant_id, id, name, resource, effect, format, \

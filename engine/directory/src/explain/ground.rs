@@ -16,7 +16,7 @@ use crate::table::{Edge, EdgeKey, EdgesAt, Moment, Node, Object, Way};
 const MAX_EXPIRED: usize = 10;
 /// The relations that are named.
 const MAX_RELATIONS: usize = 20;
-/// An explanation may look at so many times the edges of a check: it looks for the usersets of the subject in every list.
+/// An explanation may look at this many times the edges of a check: it looks for the usersets of the subject in every list.
 const TIMES_OF_CHECK: usize = 4;
 
 /// The instances of a question, and what each depends on.
@@ -97,6 +97,7 @@ impl<'e> Ground<'e> {
     pub(super) fn expand(&mut self, root: Instance) -> Option<()> {
         self.possible.edges?;
         self.add(root, false);
+        // The rule of an instance adds those that it needs at the end.
         for place in 0.. {
             if place == self.instances.len() {
                 break;
@@ -129,6 +130,7 @@ impl<'e> Ground<'e> {
         let edges = self.resource.stored(node).map(|node| graph.table.at(Way::Forward, node));
         for (relation, number) in &flat.stored {
             match (self.resource.hop(node, *relation), edges) {
+                // The objects of the request stand for all that is stored and claimed.
                 (Some(objects), _) => {
                     self.request(&mut rule, node, (*relation, *number), objects)?
                 }
@@ -180,9 +182,9 @@ impl<'e> Ground<'e> {
         node: Node,
         (relation, number): (RelationId, RelationNumber),
     ) {
+        let claimed = &self.closure.claimed;
         let stored = self.resource.stored(node);
-        let claimed = |node| self.closure.claimed.binary_search(&(node, relation)).is_ok();
-        if stored.is_some_and(claimed) {
+        if stored.is_some_and(|node| claimed.binary_search(&(node, relation)).is_ok()) {
             let key = EdgeKey::new(number, None);
             rule.base =
                 Some(self.edge((self.name(node), key, self.subject()), EdgeOrigin::Claim, None));
@@ -231,6 +233,7 @@ impl<'e> Ground<'e> {
         edges.each(EdgeKey::new(arrow.number, None).only(), |edges| {
             self.note(arrow.over, place);
             self.left.edges = self.left.edges.checked_sub(edges.len())?;
+            // A copy, because `add` needs the whole ground while the nodes are read.
             let mut moment = self.moment.clone();
             for node in edges.nodes(&mut moment) {
                 for (type_id, term) in &arrow.targets {
@@ -257,8 +260,9 @@ impl<'e> Ground<'e> {
         self.left.edges = self.left.edges.checked_sub(objects.len())?;
         for object in objects {
             let Some(type_id) = graph.schema.type_id(object.object_type) else { continue };
-            let unknown = || self.closure.unknown(type_id, object.id);
-            let Some(node) = graph.table.find(*object).or_else(unknown) else { continue };
+            let node = graph.table.find(*object);
+            let node = node.or_else(|| self.closure.unknown(type_id, object.id));
+            let Some(node) = node else { continue };
             for (_, term) in arrow.targets.iter().filter(|target| target.0 == type_id) {
                 let place = self.add(Instance { node, term: *term }, is_userset);
                 let edge = Some((EdgeKey::new(arrow.number, None), EdgeOrigin::Request));
@@ -299,6 +303,7 @@ impl<'e> Ground<'e> {
     }
 
     fn stored_edge(&self, object: Node, key: EdgeKey, subject: Node) -> PathEdge<'e> {
+        // The table does not know the number that stands for the object of the question.
         let stored = self.resource.stored(object).unwrap_or(object);
         let tuple = self.graph.table.tuple_of(Edge { object: stored, key, subject });
         self.edge((tuple.object, key, tuple.subject), EdgeOrigin::Tuple, tuple.expires_at)
@@ -310,16 +315,14 @@ impl<'e> Ground<'e> {
         origin: EdgeOrigin,
         expires_at: Option<DateTime<Utc>>,
     ) -> PathEdge<'e> {
+        let relation = self.relation_name(key.relation()).unwrap_or_default();
+        let subject_relation = key.subject_relation().and_then(|number| self.relation_name(number));
+        PathEdge { object, relation, subject, subject_relation, expires_at, origin }
+    }
+
+    fn relation_name(&self, number: RelationNumber) -> Option<&'e str> {
         let schema = &self.graph.schema;
-        let name = |number| schema.by_number(number).map(|relation| schema.name(relation));
-        PathEdge {
-            object,
-            relation: name(key.relation()).unwrap_or_default(),
-            subject,
-            subject_relation: key.subject_relation().and_then(name),
-            expires_at,
-            origin,
-        }
+        schema.by_number(number).map(|relation| schema.name(relation))
     }
 
     /// Returns the name of a node.
@@ -340,12 +343,14 @@ impl<'e> Ground<'e> {
         let mut objects: Vec<Node> = places.map(|place| self.instances.get(place).node).collect();
         objects.sort_unstable();
         objects.dedup();
-        let named = |relation: &RelationId| (schema.type_of(*relation), schema.name(*relation));
-        let mut relations: Vec<_> = self.relations.iter().map(named).collect();
+        let relations = self.relations.iter().copied();
+        let mut relations: Vec<_> =
+            relations.map(|relation| (schema.type_of(relation), schema.name(relation))).collect();
         relations.sort_unstable();
         let expired = self.moment.clone().into_expired().into_iter();
         let expired = expired.map(|edge| self.stored_edge(edge.object, edge.key, edge.subject));
         LookedAt {
+            // The object of the question is among them.
             ancestors: objects.len() - 1,
             relations,
             expired: expired.collect(),

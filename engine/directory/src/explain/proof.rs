@@ -111,6 +111,7 @@ impl<'p, 'e> Proof<'p, 'e> {
                     place = need.place;
                 }
                 Reason::All => {
+                    // The last one that is opened is followed first.
                     for need in rule.needs.iter().rev() {
                         self.edges = self.edges.checked_sub(path.len())?;
                         self.factor(*need, is_negated, &path);
@@ -128,6 +129,7 @@ impl<'p, 'e> Proof<'p, 'e> {
             self.is_complete = false;
             return;
         }
+        // Two negations, one below the other, cancel out.
         let (part, is_negated) = (self.part(need.place), is_negated != need.is_negative);
         if self.costs[need.place].is_some() {
             self.open.push(Task { place: need.place, part, is_negated, path: path.to_vec() });
@@ -147,14 +149,18 @@ impl<'p, 'e> Proof<'p, 'e> {
                 continue;
             }
             let rule = &self.rules[place];
-            let holds = |need: &Need| self.costs[need.place].is_some();
-            let positive = rule.needs.iter().filter(|need| !need.is_negative);
-            let is_kept = rule.is_all && positive.clone().all(holds);
-            let by = rule.needs.iter().find(|need| need.is_negative && holds(need));
+            let mut positive = rule.needs.iter().filter(|need| !need.is_negative);
+            let is_kept = rule.is_all && positive.all(|need| self.is_met(need));
+            let by = rule.needs.iter().find(|need| need.is_negative && self.is_met(need));
             if let Some(need) = by.filter(|_| is_kept) {
                 self.factor(*need, is_negated, &[]);
             }
             open.extend(rule.needs.iter().map(|need| need.place));
         }
+    }
+
+    /// Returns whether the instance that is needed holds, whatever the sign of the need.
+    fn is_met(&self, need: &Need) -> bool {
+        self.costs[need.place].is_some()
     }
 }

@@ -60,8 +60,7 @@ impl<'s> Cursor<'s> {
 
     /// Takes the name of a type, which may have characters that no word has.
     pub(super) fn type_name(&mut self) -> Option<Word> {
-        let ends = |char: char| char.is_whitespace() || matches!(char, '[' | ']' | ',' | '#' | ':');
-        let name = self.rest.split(ends).next().unwrap_or_default();
+        let name = self.rest.split(ends_type_name).next().unwrap_or_default();
         self.take_text(name)
     }
 
@@ -81,6 +80,11 @@ impl<'s> Cursor<'s> {
     fn cut(&mut self, bytes: usize) {
         let (cut, rest) = self.rest.split_at(bytes);
         self.rest = rest;
+        // Faults name characters, as people count them, and not bytes.
         self.position += cut.chars().count();
     }
+}
+
+fn ends_type_name(char: char) -> bool {
+    char.is_whitespace() || matches!(char, '[' | ']' | ',' | '#' | ':')
 }

@@ -3,7 +3,7 @@
 use portcullis_engine::invalid::Fault;
 
 use super::cursor::Cursor;
-use super::part::{Factor, Part, StoredSubjects, Subjects};
+use super::part::{Factor, LinePart, StoredSubjects, Subjects};
 
 /// The maximum nesting of parentheses and `!`. It bounds the stack of everything that walks through a line.
 const MAX_NESTING: usize = 32;
@@ -23,7 +23,7 @@ const OTHER_JOINTS: [(&str, &str); 9] = [
 ];
 
 /// Parses a whole line.
-pub(super) fn parse(text: &str) -> Result<Part, Fault> {
+pub(super) fn parse(text: &str) -> Result<LinePart, Fault> {
     let mut parser = Parser { cursor: Cursor::new(text), nesting: 0, has_stored: false };
     let part = parser.any()?;
     match parser.cursor.next() {
@@ -49,7 +49,7 @@ impl Parser<'_> {
         self.cursor.fault(format!("`||`, `&&` or {end}{hint}"))
     }
 
-    fn any(&mut self) -> Result<Part, Fault> {
+    fn any(&mut self) -> Result<LinePart, Fault> {
         let first = self.all()?;
         if self.cursor.next() != "||" {
             return Ok(first);
@@ -58,14 +58,15 @@ impl Parser<'_> {
         while self.cursor.take("||") {
             parts.push(self.all()?);
         }
+        // Parentheses around alternatives change nothing: `a || (b || c)` is one list.
         let flat = parts.into_iter().flat_map(|part| match part {
-            Part::Any(parts) => parts,
+            LinePart::Any(parts) => parts,
             part => vec![part],
         });
-        Ok(Part::Any(flat.collect()))
+        Ok(LinePart::Any(flat.collect()))
     }
 
-    fn all(&mut self) -> Result<Part, Fault> {
+    fn all(&mut self) -> Result<LinePart, Fault> {
         let mut factors = vec![self.factor()?];
         while self.cursor.take("&&") {
             factors.push(self.factor()?);
@@ -77,11 +78,12 @@ impl Parser<'_> {
         if factors.len() == 1 {
             return Ok(factors.remove(0).part);
         }
+        // A `!` before parentheses is about all that they contain, which stays one factor.
         let flat = factors.into_iter().flat_map(|factor| match factor {
-            Factor { part: Part::All(factors), negation: None } => factors,
+            Factor { part: LinePart::All(factors), negation: None } => factors,
             factor => vec![factor],
         });
-        Ok(Part::All(flat.collect()))
+        Ok(LinePart::All(flat.collect()))
     }
 
     fn factor(&mut self) -> Result<Factor, Fault> {
@@ -95,7 +97,7 @@ impl Parser<'_> {
         Ok(Factor { part: self.part()?, negation })
     }
 
-    fn part(&mut self) -> Result<Part, Fault> {
+    fn part(&mut self) -> Result<LinePart, Fault> {
         match self.cursor.next() {
             "(" => self.group(),
             "[" => self.stored(),
@@ -103,7 +105,7 @@ impl Parser<'_> {
         }
     }
 
-    fn group(&mut self) -> Result<Part, Fault> {
+    fn group(&mut self) -> Result<LinePart, Fault> {
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
             return Err(self.cursor.fault(format!("parentheses at most {MAX_NESTING} deep")));
@@ -117,15 +119,15 @@ impl Parser<'_> {
         Ok(part)
     }
 
-    fn path(&mut self) -> Result<Part, Fault> {
+    fn path(&mut self) -> Result<LinePart, Fault> {
         let mut words = vec![self.cursor.word(PART)?];
         while self.cursor.take(".") {
             words.push(self.cursor.word("the name of a relation after `.`")?);
         }
-        Ok(Part::Path(words))
+        Ok(LinePart::Path(words))
     }
 
-    fn stored(&mut self) -> Result<Part, Fault> {
+    fn stored(&mut self) -> Result<LinePart, Fault> {
         if self.has_stored {
             return Err(self.cursor.fault("one `[…]`, in which all types stand"));
         }
@@ -140,7 +142,7 @@ impl Parser<'_> {
             all.push(next);
         }
         match self.cursor.take("]") {
-            true => Ok(Part::Stored(all)),
+            true => Ok(LinePart::Stored(all)),
             false => Err(self.cursor.fault("`,`, `]`, `#` and a relation, or `:*`")),
         }
     }

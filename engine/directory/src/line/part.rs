@@ -27,21 +27,21 @@ impl Word {
 
 /// A part of a line.
 #[derive(Clone, Debug)]
-pub(crate) enum Part {
+pub(crate) enum LinePart {
     /// `[user, group#member]`: who is stored.
     Stored(Vec<StoredSubjects>),
     /// `viewer`: a relation of the same object. `parent.viewer`: the relation `viewer` of the objects in `parent`.
     Path(Vec<Word>),
-    /// Two or more parts, none of which is an [`Part::Any`].
-    Any(Vec<Part>),
-    /// Two or more factors, one of which is positive. No positive one is a [`Part::All`].
+    /// Two or more parts, none of which is an [`LinePart::Any`].
+    Any(Vec<LinePart>),
+    /// Two or more factors, one of which is positive. No positive one is a [`LinePart::All`].
     All(Vec<Factor>),
 }
 
-/// A factor of [`Part::All`].
+/// A factor of [`LinePart::All`].
 #[derive(Clone, Debug)]
 pub(crate) struct Factor {
-    pub(crate) part: Part,
+    pub(crate) part: LinePart,
     /// The place of the `!` before it.
     pub(crate) negation: Option<usize>,
 }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::part::{Part, StoredSubjects, Subjects, Word};
+use super::part::{LinePart, StoredSubjects, Subjects, Word};
 
-impl fmt::Display for Part {
+impl fmt::Display for LinePart {
     /// Writes the part with the fewest parentheses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

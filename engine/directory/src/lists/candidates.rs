@@ -36,6 +36,7 @@ impl<'t> KnownCandidates<'t> {
         let Self { graph, entity_type, now, .. } = self;
         let any = graph.filter(|_| ids.is_none()).into_iter();
         let any = any.flat_map(move |graph| graph.named(entity_type, after, now));
+        // Nothing is below a missing `after`, so that nothing is skipped then.
         let start = ids.iter().flatten().take_while(|id| Some(**id) <= after).count();
         let others = ids.into_iter().flatten().skip(start).chain(any);
         Merged { known: self, entities: entities.peekable(), others: others.peekable() }
@@ -44,8 +45,8 @@ impl<'t> KnownCandidates<'t> {
     /// Returns whether no entity and some tuple has the id.
     fn is_other(self, id: &str) -> bool {
         let Self { table, graph, entity_type, now } = self;
-        let is_named = || graph.is_some_and(|graph| graph.names(entity_type, id, now));
-        table.get(entity_type, id).is_none() && is_named()
+        table.get(entity_type, id).is_none()
+            && graph.is_some_and(|graph| graph.names(entity_type, id, now))
     }
 }
 
@@ -75,6 +76,7 @@ impl<'t, I: Iterator<Item = &'t str>> Iterator for Merged<'t, I> {
                 continue;
             }
             if order.is_eq() {
+                // The entity stands for both.
                 self.others.next();
             }
             let entity = self.entities.next()?;

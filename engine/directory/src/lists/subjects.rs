@@ -68,6 +68,7 @@ impl Graph {
         };
         descent.open(ROOT, question.relation.term());
         let found = descent.run();
+        // What was looked at is taken, also if it was not enough.
         *max_edges = descent.left.edges;
         found?;
         let Descent { found: nodes, unknown, is_combined, .. } = descent;
@@ -107,7 +108,7 @@ impl SubjectList<'_> {
         }
     }
 
-    /// Keeps the subjects of which a check holds.
+    /// Keeps the subjects for whom a check holds.
     fn check(&mut self, question: &SubjectQuestion<'_>, buffer: &mut GraphBuffer) {
         let (graph, subject_type) = (self.graph, self.type_id);
         let mut has = |id: &str| {
@@ -201,6 +202,7 @@ impl<'g> Descent<'g, '_> {
             for node in edges.nodes(&mut moment) {
                 match related {
                     Some(Some(term)) => self.open(node, term),
+                    // The schema has no relation of the number, so that nobody is in the userset.
                     Some(None) => {}
                     None if self.graph.is_of_type(node, self.type_id) => {
                         self.found.insert(node);

@@ -110,8 +110,9 @@ impl<'q> RowPlan<'q> {
     fn is_of_rows(&self) -> bool {
         let schema = self.questions.graph.schema();
         let requests = self.questions.graph.schema.requests();
-        let of_type = |relation| schema.type_of(relation) == self.rows.check.resource_type();
-        let mut attributes = requests.filter(|(relation, _)| of_type(*relation));
+        let object_type = self.rows.check.resource_type();
+        let mut attributes =
+            requests.filter(|(relation, _)| schema.type_of(*relation) == object_type);
         self.has("id") || attributes.any(|(_, attribute)| self.column(attribute).is_some())
     }
 
@@ -158,6 +159,7 @@ impl<'q> RowPlan<'q> {
         if self.subject.has_negated_doubts(relation) {
             return Err(Inexact::Because(doubt.unwrap_or_default()));
         }
+        // They are the same for all relations of the plan.
         if self.hops.is_none() {
             self.hops = Some(self.hops(schema, object_type)?);
         }
@@ -187,6 +189,7 @@ impl<'q> RowPlan<'q> {
                 (None, Some(attribute)) => HopObjects::Attribute(attribute.clone()),
                 (None, None) => continue,
             };
+            // Where the directory goes first, the objects that have stored edges keep them.
             let stored = match facts.directory {
                 Some(Precedence::Directory) => {
                     graph.having_stored(relation, check.now, &mut self.budget)?

@@ -9,7 +9,7 @@ use super::layers::{Layer, layers};
 use super::names::Names;
 use super::terms::{Arrow, RelationId, Storable, StorableSubjects, Term, TermId, TermKind, TypeId};
 use crate::definition::RelationDefinition;
-use crate::line::{Factor, Part, StoredSubjects, Subjects, Word};
+use crate::line::{Factor, LinePart, StoredSubjects, Subjects, Word};
 
 /// The maximum number of terms, and of terms that arrows lead to, in all lines. It bounds the memory of a schema.
 const MAX_TERMS: usize = 100_000;
@@ -72,6 +72,7 @@ impl<'d> Compiler<'d> {
     /// Compiles every line. The term of a relation has its number.
     pub(super) fn compile(mut self) -> (Names, Vec<Term>, Vec<Layer>) {
         let all: Vec<RelationId> = (0..).map(RelationId).take(self.definitions.len()).collect();
+        // Before any line is compiled: an arrow asks what the relation before it can store.
         for relation in &all {
             self.relation = *relation;
             self.store();
@@ -99,9 +100,9 @@ impl<'d> Compiler<'d> {
 
     /// Notes each `!` before a part that depends on the term with the `!`.
     fn check_negations(&mut self, layers: &[Layer]) {
-        let component = |term: TermId| layers[term as usize].component;
         for Negation { term, factor, relation, position } in std::mem::take(&mut self.negations) {
-            if component(term) == component(factor) {
+            // Terms of one component depend on each other.
+            if layers[term as usize].component == layers[factor as usize].component {
                 self.relation = relation;
                 let entry = self.names.entry(relation);
                 let of_type = self.names.type_name(entry.of_type);
@@ -119,10 +120,10 @@ impl<'d> Compiler<'d> {
         let Some(listed) = stored_in(whole) else { return };
         let stored: Box<[Storable]> = listed.iter().filter_map(|one| self.storable(one)).collect();
         let are_objects = stored.iter().all(|one| one.which == StorableSubjects::One);
-        let is_whole = matches!(whole, Part::Stored(_));
-        let types = || stored.iter().map(|one| one.subject_type).collect();
+        let is_whole = matches!(whole, LinePart::Stored(_));
         let entry = &mut self.names.relations[self.relation.0 as usize];
-        entry.leads_to = (is_whole && are_objects).then(types);
+        entry.leads_to =
+            (is_whole && are_objects).then(|| stored.iter().map(|one| one.subject_type).collect());
         entry.stored = stored;
     }
 
@@ -161,18 +162,18 @@ impl<'d> Compiler<'d> {
     }
 
     /// Adds the alternatives of `part`.
-    fn any(&mut self, part: &'d Part, parts: &mut AnyParts) {
+    fn any(&mut self, part: &'d LinePart, parts: &mut AnyParts) {
         match part {
-            Part::Stored(_) => parts.is_stored = true,
-            Part::Path(words) => match &words[..] {
+            LinePart::Stored(_) => parts.is_stored = true,
+            LinePart::Path(words) => match &words[..] {
                 [name] => {
                     let relation = self.relation_of(self.own_type(), name);
                     parts.same.extend(relation.map(RelationId::term));
                 }
                 _ => parts.arrows.extend(self.arrow(self.own_type(), words)),
             },
-            Part::Any(all) => all.iter().for_each(|part| self.any(part, parts)),
-            Part::All(factors) => {
+            LinePart::Any(all) => all.iter().for_each(|part| self.any(part, parts)),
+            LinePart::All(factors) => {
                 let term = self.all(factors);
                 parts.same.push(term);
             }
@@ -181,6 +182,7 @@ impl<'d> Compiler<'d> {
 
     fn all(&mut self, factors: &'d [Factor]) -> TermId {
         let (mut all, mut none) = (Vec::new(), Vec::new());
+        // Added before its factors, because their negations name it.
         let term = self.add(TermKind::All { all: Box::default(), none: Box::default() });
         for factor in factors {
             let Some(id) = self.factor(&factor.part) else { continue };
@@ -197,8 +199,8 @@ impl<'d> Compiler<'d> {
         term
     }
 
-    fn factor(&mut self, part: &'d Part) -> Option<TermId> {
-        if let Part::Path(words) = part
+    fn factor(&mut self, part: &'d LinePart) -> Option<TermId> {
+        if let LinePart::Path(words) = part
             && let [name] = &words[..]
         {
             return Some(self.relation_of(self.own_type(), name)?.term());
@@ -227,6 +229,7 @@ impl<'d> Compiler<'d> {
         let next = rest.first()?;
         let mut targets = Vec::new();
         for type_id in types.iter().copied() {
+            // Not every type must have the relation: one of them is enough.
             let Some(relation) = self.names.relation(type_id, &next.text) else { continue };
             let target = match rest {
                 [_] => relation.term(),
@@ -323,12 +326,12 @@ fn unfinished(relation: RelationId) -> Term {
 }
 
 /// Returns the one `[…]` of a part.
-fn stored_in(part: &Part) -> Option<&[StoredSubjects]> {
+fn stored_in(part: &LinePart) -> Option<&[StoredSubjects]> {
     match part {
-        Part::Stored(listed) => Some(listed),
-        Part::Path(_) => None,
-        Part::Any(parts) => parts.iter().find_map(stored_in),
-        Part::All(factors) => factors.iter().find_map(|factor| stored_in(&factor.part)),
+        LinePart::Stored(listed) => Some(listed),
+        LinePart::Path(_) => None,
+        LinePart::Any(parts) => parts.iter().find_map(stored_in),
+        LinePart::All(factors) => factors.iter().find_map(|factor| stored_in(&factor.part)),
     }
 }
 

@@ -36,6 +36,7 @@ const MAX_CONTAINED: usize = 16;
 
 /// Returns the flat form of each term.
 pub(super) fn flat(terms: &[Term], names: &Names, layers: &[Layer]) -> Vec<FlatTerm> {
+    // Components are numbered after those that they depend on, so that what a term contains is flat before it.
     let mut order: Vec<TermId> = (0..).take(terms.len()).collect();
     order.sort_unstable_by_key(|term| layers[*term as usize].component);
     let mut all = vec![FlatTerm::default(); terms.len()];
@@ -47,10 +48,9 @@ pub(super) fn flat(terms: &[Term], names: &Names, layers: &[Layer]) -> Vec<FlatT
                 (flat.same, flat.none, flat.is_all) = (all.to_vec(), none.to_vec(), true);
             }
             TermKind::Any { is_stored, same, arrows } => {
-                let numbered = |relation| (relation, names.entry(relation).number);
-                flat.stored.extend(is_stored.then(|| numbered(term.relation)));
+                flat.stored.extend(is_stored.then(|| names.numbered(term.relation)));
                 for arrow in arrows {
-                    flat.add_arrow(numbered(arrow.over), &arrow.targets);
+                    flat.add_arrow(names.numbered(arrow.over), &arrow.targets);
                 }
                 same.iter().for_each(|other| flat.add(*other, &all[*other as usize]));
             }
@@ -126,10 +126,9 @@ impl FlatArrow {
         self.targets.dedup();
         let all = self.targets.clone();
         self.targets.retain(|(type_id, term)| {
-            let holds_own = |(other_type, other): &(TypeId, TermId)| {
+            !all.iter().any(|(other_type, other)| {
                 other_type == type_id && other != term && contained[*other as usize].contains(term)
-            };
-            !all.iter().any(holds_own)
+            })
         });
     }
 }

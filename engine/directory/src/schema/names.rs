@@ -52,6 +52,11 @@ impl Names {
         &self.relations[relation.0 as usize]
     }
 
+    /// Returns a relation with its number.
+    pub(crate) fn numbered(&self, relation: RelationId) -> (RelationId, RelationNumber) {
+        (relation, self.entry(relation).number)
+    }
+
     pub(crate) fn relations_of(&self, of_type: TypeId) -> impl Iterator<Item = RelationId> + use<> {
         self.types[of_type as usize].relations.clone().map(RelationId)
     }

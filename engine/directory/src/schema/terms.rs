@@ -70,6 +70,13 @@ pub(crate) enum StorableSubjects {
     Everyone,
 }
 
+impl StorableSubjects {
+    /// Returns whether a tuple names all who have a relation, and nobody of itself.
+    pub(crate) fn is_userset(self) -> bool {
+        matches!(self, Self::Related(_))
+    }
+}
+
 impl Term {
     /// Calls `visit` with each term that this one depends on, and whether the dependency is positive. `stored` are the
     /// subjects that the relation can store.

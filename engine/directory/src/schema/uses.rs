@@ -2,7 +2,7 @@
 
 use super::layers::Layer;
 use super::names::Names;
-use super::terms::{RelationId, StorableSubjects, Term, TermId, TermKind};
+use super::terms::{RelationId, Term, TermId, TermKind};
 
 /// A use of a term by another one.
 #[derive(Clone, Copy, Debug)]
@@ -62,17 +62,17 @@ pub(super) fn reaches(terms: &[Term], names: &Names, layers: &[Layer]) -> Vec<Re
         let (term, component) = (&terms[*id as usize], layers[*id as usize].component as usize);
         by_component.resize(by_component.len().max(component + 1), Reach::default());
         let stored = &names.entry(term.relation).stored;
-        let is_userset = |which| matches!(which, StorableSubjects::Related(_));
         let mut reach = by_component[component];
         match &term.kind {
             TermKind::All { .. } => (reach.has_all, reach.combines) = (true, true),
             TermKind::Any { is_stored, .. } => {
-                let has_usersets = stored.iter().any(|one| is_userset(one.which));
+                let has_usersets = stored.iter().any(|one| one.which.is_userset());
                 reach.has_usersets |= *is_stored && has_usersets;
-                let claims = |(relation, _): &(RelationId, _)| *relation == term.relation;
-                reach.has_claims |= *is_stored && names.claims.iter().any(claims);
+                let has_claims = names.claims.iter().any(|(claimed, _)| *claimed == term.relation);
+                reach.has_claims |= *is_stored && has_claims;
             }
         }
+        // What is below in the same component adds to the reach that all of its terms share.
         term.each_dependency(&[], |dependency, _| {
             let below = by_component[layers[dependency as usize].component as usize];
             reach.has_all |= below.has_all;
@@ -114,19 +114,18 @@ pub(super) fn possible(terms: &[Term], names: &Names) -> Vec<bool> {
     let mut open: Vec<TermId> = Vec::new();
     for (id, term) in (0..).zip(terms) {
         let stored = &names.entry(term.relation).stored;
-        let mut add = |dependency: TermId, is_positive| {
+        term.each_dependency(stored, |dependency, is_positive| {
             if is_positive {
                 dependents[dependency as usize].push(id);
             }
-        };
-        term.each_dependency(stored, &mut add);
-        let names_nobody = |which| matches!(which, StorableSubjects::Related(_));
+        });
         let is_stored = matches!(term.kind, TermKind::Any { is_stored: true, .. });
-        if is_stored && stored.iter().any(|one| !names_nobody(one.which)) {
+        if is_stored && stored.iter().any(|one| !one.which.is_userset()) {
             open.push(id);
         }
     }
     let mut possible = vec![false; terms.len()];
+    // A term with factors is looked at again with each factor that becomes possible.
     while let Some(id) = open.pop() {
         let holds = match &terms[id as usize].kind {
             TermKind::Any { .. } => true,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::edge::{Edge, EdgeKey};
 use super::edges::EdgeSet;
 use super::moment::Expiries;
-use super::nodes::NodesBuilder;
+use super::nodes::{Node, NodesBuilder};
 use super::stored::{Base, TupleTable};
 use super::tuple::{Tuple, TuplesFull};
 
@@ -36,6 +36,7 @@ impl TupleTableBuilder {
         let key = EdgeKey::new(tuple.relation, tuple.subject_relation);
         let object = self.nodes.intern(tuple.object)?;
         let edge = Edge { object, key, subject: self.nodes.intern(tuple.subject)? };
+        // The last of equal tuples counts, so that it also ends the expiry of the others.
         match tuple.expires_at {
             Some(expiry) => drop(self.expiries.insert(edge, expiry)),
             None => drop(self.expiries.remove(&edge)),
@@ -50,17 +51,19 @@ impl TupleTableBuilder {
     /// Makes the table.
     pub fn finish(self) -> TupleTable {
         let (nodes, renumbered) = self.nodes.finish();
-        let renumber = |edge: Edge| Edge {
-            object: renumbered[edge.object as usize],
-            key: edge.key,
-            subject: renumbered[edge.subject as usize],
-        };
         let mut edges = self.edges;
-        edges.iter_mut().for_each(|edge| *edge = renumber(*edge));
+        edges.iter_mut().for_each(|edge| *edge = renumber(*edge, &renumbered));
         edges.sort_unstable();
         edges.dedup();
-        let expiries = self.expiries.into_iter().map(|(edge, expiry)| (renumber(edge), expiry));
+        let expiries = self.expiries.into_iter();
+        let expiries = expiries.map(|(edge, expiry)| (renumber(edge, &renumbered), expiry));
         let edges = EdgeSet::new(edges, expiries.collect(), Some(nodes.len()));
         TupleTable { base: Arc::new(Base { nodes, edges }), overlay: Arc::default() }
     }
+}
+
+/// Returns the edge between the same nodes by their new numbers.
+fn renumber(edge: Edge, numbers: &[Node]) -> Edge {
+    let [object, subject] = [edge.object, edge.subject].map(|node| numbers[node as usize]);
+    Edge { object, key: edge.key, subject }
 }

@@ -67,6 +67,7 @@ impl<'t> Changes<'t> {
         let change = match change {
             TupleChange::Remove(_) => Change { is_removed: is_in_base, added: None },
             TupleChange::Put(tuple) if is_in_base && stored == tuple.expires_at => {
+                // The base has this very tuple: an earlier change of it is dropped.
                 Change::default()
             }
             TupleChange::Put(tuple) => {
@@ -81,18 +82,15 @@ impl<'t> Changes<'t> {
     pub(super) fn finish(self) -> Overlay {
         let base = self.base.nodes.len();
         let (nodes, renumbered) = self.nodes.finish();
-        let renumber = |node: Node| match node.checked_sub(base) {
-            Some(new) => base + renumbered[new as usize],
-            None => node,
-        };
         let (mut added, mut removed, mut expiries) = (Vec::new(), Vec::new(), Expiries::new());
         for (edge, change) in self.edges {
             if change.is_removed {
                 removed.push(edge);
             }
             let Some(expiry) = change.added else { continue };
-            let object = renumber(edge.object);
-            let edge = Edge { object, key: edge.key, subject: renumber(edge.subject) };
+            let nodes = [edge.object, edge.subject];
+            let [object, subject] = nodes.map(|node| renumber(node, base, &renumbered));
+            let edge = Edge { object, key: edge.key, subject };
             added.push(edge);
             expiries.extend(expiry.map(|expiry| (edge, expiry)));
         }
@@ -130,5 +128,13 @@ impl TupleTable {
             builder.push(tuple)?;
         }
         Ok(builder.finish())
+    }
+}
+
+/// Returns the sorted number of a node: one of the overlay, from `base` on, has a new one.
+fn renumber(node: Node, base: Node, renumbered: &[Node]) -> Node {
+    match node.checked_sub(base) {
+        Some(new) => base + renumbered[new as usize],
+        None => node,
     }
 }

@@ -1,8 +1,9 @@
 //! A set of edges that can be walked in both ways.
 
-use super::edge::{Edge, Way};
+use super::edge::{Edge, EdgeKey, Way};
 use super::lists::{EdgeLists, Word, leads_to};
 use super::moment::Expiries;
+use super::nodes::Node;
 
 /// An immutable set of edges.
 #[derive(Default)]
@@ -17,18 +18,9 @@ impl EdgeSet {
     /// Makes the set of sorted edges without duplicates. `dense` is the number of nodes, if most have edges.
     pub(super) fn new(edges: Vec<Edge>, mut expiries: Expiries, dense: Option<u32>) -> Self {
         expiries.shrink_to_fit();
-        let words = |way: Way| {
-            let word = |edge: &Edge| {
-                let expires = !expiries.is_empty() && expiries.contains_key(edge);
-                match way {
-                    Way::Forward => (edge.object, edge.key, Word::new(edge.subject, expires)),
-                    Way::Back => (edge.subject, edge.key.turned(), Word::new(edge.object, expires)),
-                }
-            };
-            edges.iter().map(word).collect::<Vec<_>>()
-        };
-        let forward = EdgeLists::new(&words(Way::Forward), dense);
-        let mut back = words(Way::Back);
+        // The edges are sorted by their objects, so that only the way back is sorted anew.
+        let forward = EdgeLists::new(&words(&edges, &expiries, Way::Forward), dense);
+        let mut back = words(&edges, &expiries, Way::Back);
         back.sort_unstable_by_key(|(from, key, word)| (*from, *key, word.node()));
         let back = EdgeLists::new(&back, dense);
         Self { forward, back, expiries, len: edges.len() }
@@ -60,4 +52,16 @@ impl EdgeSet {
     pub(super) fn weight(&self) -> usize {
         self.forward.weight() + self.back.weight() + self.expiries.allocation_size()
     }
+}
+
+/// Returns the edges as one way has them: the node from which they lead, their key, and their word.
+fn words(edges: &[Edge], expiries: &Expiries, way: Way) -> Vec<(Node, EdgeKey, Word)> {
+    let words = edges.iter().map(|edge| {
+        let expires = !expiries.is_empty() && expiries.contains_key(edge);
+        match way {
+            Way::Forward => (edge.object, edge.key, Word::new(edge.subject, expires)),
+            Way::Back => (edge.subject, edge.key.turned(), Word::new(edge.object, expires)),
+        }
+    });
+    words.collect()
 }

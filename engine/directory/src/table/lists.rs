@@ -9,7 +9,7 @@ use super::nodes::Node;
 #[derive(Clone, Copy)]
 pub(crate) struct Word(u32);
 
-/// The keys of so few groups are looked at one after the other: most nodes have no more.
+/// The keys of at most this many groups are looked at one after the other: most nodes have no more.
 const FEW: usize = 8;
 
 /// Marks a word that stands in its group.
@@ -19,6 +19,7 @@ const EXPIRES: u32 = 1;
 
 impl Word {
     pub(super) fn new(node: Node, expires: bool) -> Self {
+        // A node has 30 bits, so that the highest one is free for `INLINE`.
         Self(node << 1 | u32::from(expires))
     }
 
@@ -67,15 +68,16 @@ impl Default for Starts {
 impl EdgeLists {
     /// Makes the lists of sorted edges without duplicates. `dense` is the number of nodes, if most have edges.
     pub(super) fn new(edges: &[(Node, EdgeKey, Word)], dense: Option<u32>) -> Self {
-        let by_group = || edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-        let mut groups = Vec::with_capacity(by_group().count());
+        let by_group = edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+        let mut groups = Vec::with_capacity(by_group.clone().count());
         let mut lists = Vec::new();
         let mut sparse: HashMap<Node, (u32, u32)> = HashMap::new();
         let mut starts = Vec::with_capacity(dense.map_or(0, |count| count as usize + 1));
-        for group in by_group() {
+        for group in by_group {
             let (node, key, word) = group[0];
             let at = number(groups.len());
             match dense {
+                // The nodes before this one that have no edges start and end here.
                 Some(_) => starts.resize(starts.len().max(node as usize + 1), at),
                 None => sparse.entry(node).or_insert((at, at)).1 = at + 1,
             }

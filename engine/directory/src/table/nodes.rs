@@ -42,8 +42,10 @@ impl Nodes {
         let type_index = self.type_index(object.object_type)?;
         let range = self.range(type_index);
         let hash = self.hasher.hash_one((type_index, object.id));
-        let is_node = |node: &Node| range.contains(node) && self.id(*node) == object.id;
-        self.index.find(hash, is_node).copied()
+        // Objects of two types may have one id.
+        let found =
+            self.index.find(hash, |node| range.contains(node) && self.id(*node) == object.id);
+        found.copied()
     }
 
     /// Returns the nodes of a type.
@@ -138,6 +140,7 @@ impl NodesBuilder {
     /// Sorts the nodes. Returns them, and the new number of each old one.
     pub(super) fn finish(self) -> (Nodes, Vec<Node>) {
         let Self { types, bytes, nodes, index, .. } = self;
+        // Its memory is free before the sorted nodes take theirs.
         drop(index);
         let name = |node: Node| &types[nodes[node as usize].0 as usize];
         let own_id = |node: Node| id(&bytes, &nodes, node);

@@ -68,8 +68,9 @@ impl<'t> EdgesOf<'t> {
     #[inline]
     pub(crate) fn lead_to_one(&self, nodes: &[Node], moment: &mut Moment) -> bool {
         if self.words.len() <= nodes.len() {
-            let is_node = |word: &Word| nodes.binary_search(&word.node()).is_ok();
-            self.words.iter().any(|word| is_node(word) && self.counts(*word, moment))
+            self.words
+                .iter()
+                .any(|word| nodes.binary_search(&word.node()).is_ok() && self.counts(*word, moment))
         } else {
             nodes.iter().any(|node| self.lead_to(*node, moment))
         }
@@ -156,9 +157,9 @@ impl TupleTable {
         after: Option<&str>,
         now: DateTime<Utc>,
     ) -> impl Iterator<Item = &'t str> {
-        let is_named = move |node: &Node| self.is_named(*node, now);
-        let ids = |nodes: Range<Node>| nodes.filter(is_named).map(|node| self.id(node));
-        let [base, new] = self.after(of_type, after).map(ids);
+        let [base, new] = self.after(of_type, after).map(|nodes| {
+            nodes.filter(move |node| self.is_named(*node, now)).map(|node| self.id(node))
+        });
         merged(base, new).filter(|id| *id != EVERYONE)
     }
 
@@ -168,8 +169,8 @@ impl TupleTable {
         nodes: &RoaringBitmap,
         of_type: &str,
     ) -> impl Iterator<Item = &'t str> {
-        let ids = |range| nodes.range(range).map(|node| self.id(node));
-        let [base, new] = self.for_type(of_type).map(ids);
+        let [base, new] =
+            self.for_type(of_type).map(|range| nodes.range(range).map(|node| self.id(node)));
         merged(base, new)
     }
 
@@ -185,16 +186,18 @@ impl TupleTable {
         let mut moment = Moment::new(now);
         let mut ways = [Way::Forward, Way::Back].into_iter();
         ways.any(|way| {
-            let none = |edges: EdgesOf<'_>| edges.nodes(&mut moment).next().is_none().then_some(());
-            self.at(way, node).each(EdgeKey::all(), none).is_none()
+            let unnamed = self.at(way, node).each(EdgeKey::all(), |edges| {
+                edges.nodes(&mut moment).next().is_none().then_some(())
+            });
+            unnamed.is_none()
         })
     }
 
     /// Returns the number of an object.
     #[inline]
     pub(crate) fn find(&self, object: Object<'_>) -> Option<Node> {
-        let in_overlay = || Some(self.base.nodes.len() + self.overlay.nodes.find(object)?);
-        self.base.nodes.find(object).or_else(in_overlay)
+        let in_base = self.base.nodes.find(object);
+        in_base.or_else(|| Some(self.base.nodes.len() + self.overlay.nodes.find(object)?))
     }
 
     pub(crate) fn get(&self, node: Node) -> Object<'_> {
@@ -257,6 +260,7 @@ impl<'t> EdgesAt<'t> {
             EdgesOf { key: group.key, words, removed, from: node, way, set }
         };
         for group in within(base, keys) {
+            // Only edges of the base are ever removed: a removed one of the overlay leaves it.
             let removed = removed.iter().find(|removed| removed.key == group.key);
             let removed = removed.map_or(&[][..], |group| overlay.removed.lists(way).words(group));
             visit(of(base_set, group, removed))?;

@@ -22,7 +22,7 @@ const NICENESS: i32 = 10;
 ///
 /// Returns the exit code of the process. A failure has its cause in one line on standard error.
 pub fn compile_component(limits: &CompilerLimits) -> ExitCode {
-    let compiled = confine(limits).map_err(|error| LoadError::Compiler(error.to_string()));
+    let compiled = confine(limits).map_err(failed);
     let Err(error) = compiled.and_then(|()| compile()) else { return ExitCode::SUCCESS };
     let (code, cause) = match error {
         LoadError::Compile(cause) => (ExitCode::from(REFUSED), cause),
@@ -34,15 +34,19 @@ pub fn compile_component(limits: &CompilerLimits) -> ExitCode {
 }
 
 fn compile() -> Result<(), LoadError> {
-    let failed = |error: io::Error| LoadError::Compiler(error.to_string());
     let engine = engine::compiling().map_err(failed)?;
     let mut module = Vec::new();
+    // One byte more than is accepted, so that `check_bytes` sees that the module is too large.
     io::stdin().take(MODULE_BYTES as u64 + 1).read_to_end(&mut module).map_err(failed)?;
     check_bytes(&module)?;
     let code = engine.precompile_component(&module);
     let code = code.map_err(|error| LoadError::Compile(format!("{error:#}")))?;
     let mut output = io::stdout();
     output.write_all(&code).and_then(|()| output.flush()).map_err(failed)
+}
+
+fn failed(error: io::Error) -> LoadError {
+    LoadError::Compiler(error.to_string())
 }
 
 /// Limits this process. What it compiles comes from a tenant.

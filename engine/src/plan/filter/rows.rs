@@ -86,17 +86,19 @@ impl RowAttributes {
     /// Returns whether the rows supply the attribute `name` of the kind `user` or `resource`; `*` is any attribute of the
     /// kind.
     pub fn has_input(&self, kind: &str, name: &str) -> bool {
-        let of_kind = |path: &AttributePath| match path {
-            AttributePath::User(own) => kind == "user" && (name == "*" || **own == *name),
-            AttributePath::Resource(own) => kind == "resource" && (name == "*" || **own == *name),
-            _ => false,
-        };
         let whole = match kind {
             "user" => self.user && name != "roles",
             "resource" => self.resource,
             _ => false,
         };
-        whole || self.paths.iter().any(of_kind)
+        whole
+            || self.paths.iter().any(|path| match path {
+                AttributePath::User(own) => kind == "user" && (name == "*" || **own == *name),
+                AttributePath::Resource(own) => {
+                    kind == "resource" && (name == "*" || **own == *name)
+                }
+                _ => false,
+            })
     }
 }
 

@@ -8,16 +8,17 @@ use crate::value::LiteralList;
 
 /// Replaces the known attributes of comparisons. The result has the same truth for every value of the others.
 pub(super) fn known(condition: Condition, known_values: &KnownValues) -> Condition {
-    let all = |children: Box<[Condition]>| {
-        children.into_iter().map(|child| known(child, known_values)).collect()
-    };
     match condition {
-        Condition::And(children) => Condition::And(all(children)),
-        Condition::Or(children) => Condition::Or(all(children)),
+        Condition::And(children) => Condition::And(all_known(children, known_values)),
+        Condition::Or(children) => Condition::Or(all_known(children, known_values)),
         Condition::Not(child) => Condition::Not(Box::new(known(*child, known_values))),
         Condition::Test(test) => Condition::Test(replace(test, known_values)),
         named @ Condition::Named(_) => named,
     }
+}
+
+fn all_known(children: Box<[Condition]>, known_values: &KnownValues) -> Box<[Condition]> {
+    children.into_iter().map(|child| known(child, known_values)).collect()
 }
 
 fn replace(test: Test, known: &KnownValues) -> Test {

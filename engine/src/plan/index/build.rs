@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::access_paths::{AccessKeys, AccessPath, Alternative, Alternatives, PathFinder, PathId};
+use super::access_paths::{AccessKeys, AccessPath, Alternative, Alternatives, PathFinder};
 use super::ages::Ages;
 use super::interval::Interval;
 use super::keys::{KINDS, Key, KeyId, Sought};
@@ -36,43 +36,47 @@ pub(crate) fn build(
     slots: &Slots,
     policies: &[Indexed],
 ) -> (Index, Vec<(NodeId, NodeId)>) {
-    // An allow whose condition does not compile never applies; such a deny always applies.
-    let possible = |policy: &Indexed| policy.condition.is_some() || policy.effect == Effect::Deny;
-    let ranked = (0..).zip(policies).filter(|(_, policy)| possible(policy));
+    let ranked = (0..).zip(policies).filter(|(_, policy)| can_apply(policy));
     if policies.len() <= FEW {
         let always = ranked.map(|(rank, _)| rank).collect();
         return (Index { attributes: Box::default(), always }, Vec::new());
     }
     let mut finder = PathFinder::new(program, slots);
-    let entries: Vec<Entry> = ranked
+    let entries: Vec<PolicyEntry> = ranked
         .map(|(rank, policy)| {
             let root = policy.condition;
             let alternatives = root.map(|root| finder.for_policy(root, policy.effect));
-            Entry { rank, root, alternatives: alternatives.unwrap_or_default() }
+            PolicyEntry { rank, root, alternatives: alternatives.unwrap_or_default() }
         })
         .collect();
     let mut builder = Builder::new(finder, NESTED_PER_POLICY * entries.len());
-    let all: Vec<&Entry> = entries.iter().collect();
+    let all: Vec<&PolicyEntry> = entries.iter().collect();
     let index = builder.index(&all, &mut Vec::new());
     (index, builder.implied)
 }
 
+/// Returns whether a policy can apply: an allow whose condition does not compile never does, such a deny always.
+fn can_apply(policy: &Indexed) -> bool {
+    policy.condition.is_some() || policy.effect == Effect::Deny
+}
+
 /// A policy and its alternatives.
-struct Entry {
+struct PolicyEntry {
     rank: Rank,
     root: Option<NodeId>,
     alternatives: Alternatives,
 }
 
-impl Entry {
+impl PolicyEntry {
     /// Returns the alternatives that read no attribute of `used`, which the index has read already.
     fn usable<'e>(
         &'e self,
         paths: &[AccessPath],
         used: &[Slot],
     ) -> impl Iterator<Item = &'e Alternative> {
-        let is_usable = |path: &PathId| !used.contains(&paths[*path as usize].slot);
-        self.alternatives.iter().filter(move |alternative| alternative.iter().all(is_usable))
+        self.alternatives.iter().filter(move |alternative| {
+            alternative.iter().all(|path| !used.contains(&paths[*path as usize].slot))
+        })
     }
 }
 
@@ -98,7 +102,7 @@ impl<'c> Builder<'c> {
     }
 
     /// Indexes `entries` by attributes that are not in `used`.
-    fn index(&mut self, entries: &[&Entry], used: &mut Vec<Slot>) -> Index {
+    fn index(&mut self, entries: &[&PolicyEntry], used: &mut Vec<Slot>) -> Index {
         self.for_each_key(entries, used, |count| *count += 1);
         let mut groups: Vec<Group<'_>> = Vec::new();
         let mut by_slot: HashMap<Slot, usize> = HashMap::new();
@@ -130,7 +134,12 @@ impl<'c> Builder<'c> {
     }
 
     /// Passes the count of each key of all paths that do not read an attribute of `used`.
-    fn for_each_key(&mut self, entries: &[&Entry], used: &[Slot], change: impl Fn(&mut usize)) {
+    fn for_each_key(
+        &mut self,
+        entries: &[&PolicyEntry],
+        used: &[Slot],
+        change: impl Fn(&mut usize),
+    ) {
         for entry in entries {
             for path in entry.usable(&self.paths, used).flatten() {
                 let keys = self.paths[*path as usize].sought();
@@ -141,7 +150,12 @@ impl<'c> Builder<'c> {
 
     /// Returns the most selective alternative of `entry`. `None` if it keeps more than three quarters of `all`
     /// policies: the lookup would cost more than it saves.
-    fn best<'e>(&self, entry: &'e Entry, used: &[Slot], all: usize) -> Option<&'e Alternative> {
+    fn best<'e>(
+        &self,
+        entry: &'e PolicyEntry,
+        used: &[Slot],
+        all: usize,
+    ) -> Option<&'e Alternative> {
         let estimated = entry.usable(&self.paths, used).map(|alternative| {
             let paths = alternative.iter().map(|path| &self.paths[*path as usize]);
             let passing: usize = paths.map(|path| self.passing(path, all)).sum();
@@ -196,7 +210,7 @@ impl<'c> Builder<'c> {
     }
 
     /// Makes a list of candidates, or a nested index if the list is long.
-    fn candidates(&mut self, entries: Vec<&Entry>, used: &mut Vec<Slot>) -> Candidates {
+    fn candidates(&mut self, entries: Vec<&PolicyEntry>, used: &mut Vec<Slot>) -> Candidates {
         if entries.len() <= LONG || used.len() >= MAX_DEPTH {
             return list(&entries);
         }
@@ -215,9 +229,9 @@ impl<'c> Builder<'c> {
 
 /// Takes the candidates of symbols out of `values`, if many symbols have some.
 fn by_symbol(values: &mut Vec<(Key, Candidates)>) -> Box<[Option<Candidates>]> {
-    let symbols = || values.iter().filter_map(|(key, _)| key.symbol());
-    let places = symbols().map(Symbol::place).max().map_or(0, |last| last + 1);
-    if places > SPARSE * symbols().count() {
+    let symbols = values.iter().filter_map(|(key, _)| key.symbol());
+    let places = symbols.clone().map(Symbol::place).max().map_or(0, |last| last + 1);
+    if places > SPARSE * symbols.count() {
         return Box::default();
     }
     let mut by_symbol: Box<[Option<Candidates>]> = (0..places).map(|_| None).collect();
@@ -231,7 +245,7 @@ fn by_symbol(values: &mut Vec<(Key, Candidates)>) -> Box<[Option<Candidates>]> {
 }
 
 /// Makes a plain list of candidates.
-fn list(entries: &[&Entry]) -> Candidates {
+fn list(entries: &[&PolicyEntry]) -> Candidates {
     Candidates::List(entries.iter().map(|entry| entry.rank).collect())
 }
 
@@ -240,7 +254,7 @@ fn list(entries: &[&Entry]) -> Candidates {
 struct Group<'e> {
     slot: Slot,
     /// The policies that each value leads to.
-    sought: Vec<(KeyId, Vec<&'e Entry>)>,
+    sought: Vec<(KeyId, Vec<&'e PolicyEntry>)>,
     /// Whether an entry has several members.
     members_overlap: bool,
     ranges: Vec<(Interval, Rank)>,
@@ -270,7 +284,13 @@ impl<'e> Group<'e> {
     }
 
     /// Adds an entry. `counts` is at least the number of entries under each key.
-    fn add(&mut self, entry: &'e Entry, path: &AccessPath, counts: &[usize], places: &mut [usize]) {
+    fn add(
+        &mut self,
+        entry: &'e PolicyEntry,
+        path: &AccessPath,
+        counts: &[usize],
+        places: &mut [usize],
+    ) {
         match &path.keys {
             AccessKeys::Range(range) => self.ranges.push((*range, entry.rank)),
             AccessKeys::Age { interval, now, or_other } => {

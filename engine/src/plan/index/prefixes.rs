@@ -3,11 +3,11 @@
 /// A sorted list in which each prefix links to the longest other prefix that it starts with.
 #[derive(Debug)]
 pub(super) struct Prefixes<T> {
-    sorted: Box<[Entry<T>]>,
+    sorted: Box<[PrefixEntry<T>]>,
 }
 
 #[derive(Debug)]
-struct Entry<T> {
+struct PrefixEntry<T> {
     prefix: Box<str>,
     /// The index of the longest proper prefix of this one.
     parent: Option<u32>,
@@ -18,7 +18,7 @@ impl<T> Prefixes<T> {
     /// Builds the list from distinct prefixes.
     pub(super) fn new(mut contents: Vec<(Box<str>, T)>) -> Self {
         contents.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        let mut sorted: Vec<Entry<T>> = Vec::with_capacity(contents.len());
+        let mut sorted: Vec<PrefixEntry<T>> = Vec::with_capacity(contents.len());
         for (prefix, content) in contents {
             // A proper prefix of this one sorts before it: it is the predecessor, or a prefix of the predecessor.
             let last = sorted.len().checked_sub(1).and_then(|last| u32::try_from(last).ok());
@@ -30,7 +30,7 @@ impl<T> Prefixes<T> {
                 }
                 parent = entry.parent;
             }
-            sorted.push(Entry { prefix, parent, content });
+            sorted.push(PrefixEntry { prefix, parent, content });
         }
         Self { sorted: sorted.into() }
     }
@@ -43,7 +43,7 @@ impl<T> Prefixes<T> {
     /// Returns the heap bytes without the contents, for the weight of a plan.
     pub(super) fn weight(&self) -> usize {
         let texts: usize = self.sorted.iter().map(|entry| entry.prefix.len()).sum();
-        size_of_val::<[Entry<T>]>(&self.sorted) + texts
+        size_of_val::<[PrefixEntry<T>]>(&self.sorted) + texts
     }
 
     /// Visits the content of every prefix of `text`.

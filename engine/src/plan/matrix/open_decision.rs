@@ -66,11 +66,11 @@ impl<'p, 'r> OpenDecision<'p, 'r> {
         }
         let open = search.open().to_vec();
         let mut simplifier = Simplifier::new(&mut search.run, &plan.whole().slots, max_bytes);
-        let condition = |rank: &Rank| {
+        let conditions = open.iter().map(|rank| {
             let policy = plan.whole().conditions[*rank as usize];
             simplifier.residual(policy.condition?, policy.effect)
-        };
-        let conditions: Option<Vec<_>> = open.iter().map(condition).collect();
+        });
+        let conditions: Option<Vec<_>> = conditions.collect();
         let policies = open.iter().map(|rank| &plan.whole().policies[*rank as usize]).collect();
         Ok(Residual::new(policies, conditions, *otherwise))
     }

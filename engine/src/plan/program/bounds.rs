@@ -37,13 +37,14 @@ impl Program {
 
     /// Returns the number of items that every list may have, so that no comparison takes more than `max_steps`.
     pub(crate) fn max_items_of_list(&self, max_steps: usize) -> usize {
-        let compares_pairs = |node: &Operation| match node {
+        let compares_pairs = self.nodes.iter().any(|node| match node {
             Operation::Test(Test {
                 predicate: Predicate::Compare(operator, Operand::Attribute(_)),
                 ..
             }) => operator.row().form.compares_pairs(),
             _ => false,
-        };
-        if self.nodes.iter().any(compares_pairs) { max_steps.isqrt() } else { max_steps }
+        });
+        // Two such lists have the square of that many pairs.
+        if compares_pairs { max_steps.isqrt() } else { max_steps }
     }
 }

@@ -92,11 +92,10 @@ impl Builder {
         let memos = memo_bits(&nodes, &costs, roots);
         slots.shrink_to_fit();
         slots.intern(nodes.iter().filter_map(Operation::literal_texts).collect());
-        let named = |named: &Named| match named.meaning() {
+        let bodies = Bodies::new(&nodes, patterns, |named: &Named| match named.meaning() {
             Some(meaning) => Some(known.get(&Arc::as_ptr(meaning))?.1),
             None => unknown.get(named.name()).copied(),
-        };
-        let bodies = Bodies::new(&nodes, patterns, named);
+        });
         let steps =
             Steps::new(&nodes, &memos, &slots, |id| bodies.get(id).map_or(0, Body::patterns));
         let patterns = PatternTests::new(pattern_tests(&nodes, &bodies, patterns), patterns);
@@ -131,8 +130,8 @@ fn pattern_tests(
         if let Predicate::Matches(pattern) = &test.predicate {
             tests.push(PatternTest::new(test.attribute, patterns.compiled(pattern).cloned()));
         } else if let Some(body) = bodies.get(id) {
-            let outer = |own| body.outer_slot(own);
-            tests.extend(body.program.patterns.for_items(test.attribute, outer));
+            let items = &body.program.patterns;
+            tests.extend(items.for_items(test.attribute, |own| body.outer_slot(own)));
         }
     }
     tests
@@ -174,7 +173,7 @@ fn test_cost(test: &Test<Slot>) -> u32 {
     }
 }
 
-/// Estimates the cost of a condition on items: that of some items.
+/// Estimates the cost of a condition on items, as if some of them are judged.
 fn cost_of_items(items: &Items<Slot>) -> u32 {
     let tests = u32::try_from(items.child().tests().len()).unwrap_or(u32::MAX);
     tests.saturating_mul(30).saturating_add(30)

@@ -1,6 +1,6 @@
 //! The nodes of a program: the complete form of each part of a condition.
 
-use crate::condition::{Operand, Predicate, Test};
+use crate::condition::{Items, Operand, Predicate, Test};
 use crate::operator::Lookup;
 use crate::plan::slots::Slot;
 use crate::value::heap_bytes;
@@ -64,15 +64,12 @@ impl Operation {
 
     /// Returns the sides of an order that a declared date-time leaves undetermined, also of one that a condition on items has.
     pub(crate) fn unordered(&self) -> impl Iterator<Item = Slot> {
-        let is_unordered = |test: &&Test| matches!(test.predicate, Predicate::Unordered(..));
         let (left, others): (_, &[Slot]) = match self {
             Self::Test(test) => match &test.predicate {
                 Predicate::Unordered(..) => {
                     (Some(test.attribute), test.predicate.other_attributes())
                 }
-                Predicate::Items(items) if items.child().tests().iter().any(is_unordered) => {
-                    (None, items.reads())
-                }
+                Predicate::Items(items) if has_unordered(items) => (None, items.reads()),
                 _ => (None, &[]),
             },
             Self::All(_) | Self::Any(_) | Self::Not(_) => (None, &[]),
@@ -102,4 +99,9 @@ impl Operation {
             },
         }
     }
+}
+
+fn has_unordered(items: &Items<Slot>) -> bool {
+    let tests = items.child().tests();
+    tests.iter().any(|test| matches!(test.predicate, Predicate::Unordered(..)))
 }

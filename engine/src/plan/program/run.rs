@@ -34,6 +34,14 @@ pub(super) const UNCOUNTED_STEPS: usize = 64;
 /// The maximum number of counted steps of one run: at most about 70 ms.
 pub(super) const MAX_SCANNED_STEPS: usize = 1 << 24;
 
+/// Returns whether `text` begins with `prefix`.
+#[inline(always)]
+fn has_prefix(text: &str, prefix: &str) -> bool {
+    // Most texts differ in their first byte: comparing that alone takes no call.
+    let mut bytes = text.bytes().zip(prefix.bytes());
+    bytes.next().is_none_or(|(of_text, of_prefix)| of_text == of_prefix) && text.starts_with(prefix)
+}
+
 impl<'r> Run<'r> {
     #[inline]
     pub(crate) fn new(program: &'r Program, values: &'r [SlotValue<'r>]) -> Self {
@@ -98,7 +106,7 @@ impl<'r> Run<'r> {
                 _ => None,
             },
             Step::Prefix { slot } => match self.value(slot)? {
-                AttributeValue::Text(text) => Some(text.starts_with(self.program.text(node)?)),
+                AttributeValue::Text(text) => Some(has_prefix(text, self.program.text(node)?)),
                 _ => None,
             },
             Step::Symbol { slot, symbol: wanted, negated } => {
@@ -269,8 +277,8 @@ impl<'r> Run<'r> {
     }
 
     /// Sets the results with which the pattern tests start.
-    pub(super) fn start_patterns(&mut self, patterns: Option<PatternResults>) {
-        self.patterns = patterns;
+    pub(super) fn start_patterns(&mut self, patterns: PatternResults) {
+        self.patterns = Some(patterns);
     }
 
     /// Takes the steps of a comparison from what a run may take. `None` if they do not fit.
@@ -420,7 +428,10 @@ impl Body {
             self.set_item(item, &mut values);
             let mut run = Run::new(&self.program, &values);
             run.resume(scanned);
-            run.start_patterns(patterns.clone());
+            // Without patterns nothing is copied for an item.
+            if let Some(patterns) = &patterns {
+                run.start_patterns(patterns.clone());
+            }
             let truth = run.truth(self.root);
             scanned = run.scanned();
             match truth {
@@ -457,7 +468,7 @@ impl Body {
     }
 
     #[inline(always)]
-    fn set_item<'r>(&self, item: AttributeValue<'r>, values: &mut ItemValues<'r>) {
+    fn set_item<'r>(&self, item: AttributeValue<'r>, values: &mut [SlotValue<'r>]) {
         values[self.item as usize] = self.slots.known(self.item, item);
     }
 
@@ -476,7 +487,9 @@ impl Body {
     pub(crate) fn run<'b>(&'b self, values: &'b [SlotValue<'b>], outer: &mut Run<'_>) -> Run<'b> {
         let mut run = Run::new(&self.program, values);
         run.resume(outer.scanned());
-        run.start_patterns(outer.patterns_of_items(self));
+        if let Some(patterns) = outer.patterns_of_items(self) {
+            run.start_patterns(patterns);
+        }
         run
     }
 }

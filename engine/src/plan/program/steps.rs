@@ -217,6 +217,7 @@ impl<'s> Packer<'s> {
 
     fn children(&mut self, children: impl ExactSizeIterator<Item = NodeId>) -> Option<Children> {
         let (first, count) = (index(self.children.len())?, u16::try_from(children.len()).ok()?);
+        // Children have smaller numbers than their parents, so their steps are packed.
         let steps = &self.steps;
         self.children.extend(children.map(|node| StepOf { node, step: steps[node as usize] }));
         Some(Children { first, count })
@@ -241,11 +242,10 @@ impl<'s> Packer<'s> {
         };
         let (_, negated) = operator.positive();
         match (operator.row().lookup, operand) {
-            (Lookup::Equal, Operand::Text(text)) => {
-                let symbol = self.slots.symbol(slot, text);
-                let by_symbol = |symbol| Step::Symbol { slot, symbol, negated };
-                Some(symbol.map_or(Step::Text { slot, negated }, by_symbol))
-            }
+            (Lookup::Equal, Operand::Text(text)) => Some(match self.slots.symbol(slot, text) {
+                Some(symbol) => Step::Symbol { slot, symbol, negated },
+                None => Step::Text { slot, negated },
+            }),
             (Lookup::Prefix, Operand::Text(_)) => Some(Step::Prefix { slot }),
             (Lookup::EqualItem, Operand::List(list)) => {
                 let symbols = list.texts().map(|text| self.slots.symbol(slot, text));

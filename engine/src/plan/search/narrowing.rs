@@ -6,7 +6,7 @@
 
 use hashbrown::HashMap;
 
-use super::values::{Known, Part, SlotState, Way};
+use super::values::{Known, SearchedPart, SlotState, Way};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::entities::{EntityTable, NarrowingWork, Property, RowSet, Sought};
 use crate::operator::{Lookup, Quantifier};
@@ -108,6 +108,7 @@ impl<'n> Narrowing<'n> {
                 let mut best: Narrowed = None;
                 for child in children.iter().map(|child| child.node) {
                     best = intersection(best, self.part(child, negated));
+                    // Few candidates are decided faster than narrowed further.
                     if best.as_ref().is_some_and(|rows| rows.len() <= FEW) {
                         break;
                     }
@@ -154,7 +155,13 @@ impl<'n> Narrowing<'n> {
     }
 
     /// Narrows by a test whose left side is searched.
-    fn for_left(&self, node: NodeId, test: &Test<Slot>, part: Part, negated: bool) -> Narrowed {
+    fn for_left(
+        &self,
+        node: NodeId,
+        test: &Test<Slot>,
+        part: SearchedPart,
+        negated: bool,
+    ) -> Narrowed {
         let slot = test.attribute;
         if self.holds(node, slot, self.known.without_property(slot), negated) {
             return None;
@@ -191,11 +198,10 @@ impl<'n> Narrowing<'n> {
     fn for_relation(&self, node: NodeId, slot: Slot, negated: bool) -> Narrowed {
         let (_, ids) = self.related.iter().find(|(own, _)| *own == slot)?;
         let ids = ids.as_deref()?;
-        let holds = |has| self.holds(node, slot, Some(AttributeValue::Bool(has)), negated);
-        if holds(false) {
+        if self.holds(node, slot, Some(AttributeValue::Bool(false)), negated) {
             return None;
         }
-        if !holds(true) {
+        if !self.holds(node, slot, Some(AttributeValue::Bool(true)), negated) {
             return Some(RowSet::new());
         }
         match &self.universe {
@@ -228,6 +234,7 @@ impl<'n> Narrowing<'n> {
         sought: Sought<'_, '_>,
         (table, work): (&EntityTable, &NarrowingWork),
     ) -> Narrowed {
+        // From the entities that have the value, back along the references.
         let mut names = way.steps.iter();
         let (to, property) = *names.next()?;
         let mut ids = table.ids_with((to, property), sought, MAX_BETWEEN, work)?;
@@ -247,13 +254,13 @@ impl<'n> Narrowing<'n> {
         items: &[AttributeValue<'_>],
         quantifier: Quantifier,
     ) -> Narrowed {
-        let with = |items: &[_]| self.narrowed(property, Sought::WithItem(items));
         match quantifier {
-            Quantifier::Any => with(items),
+            Quantifier::Any => self.narrowed(property, Sought::WithItem(items)),
             Quantifier::All => {
                 let mut best: Narrowed = None;
                 for item in items {
-                    best = intersection(best, with(std::slice::from_ref(item)));
+                    let sought = Sought::WithItem(std::slice::from_ref(item));
+                    best = intersection(best, self.narrowed(property, sought));
                     if best.as_ref().is_some_and(|rows| rows.len() <= FEW) {
                         break;
                     }
@@ -268,7 +275,7 @@ impl<'n> Narrowing<'n> {
         &self,
         node: NodeId,
         test: &Test<Slot>,
-        part: Part,
+        part: SearchedPart,
         negated: bool,
         slot: Slot,
     ) -> Narrowed {
@@ -302,15 +309,15 @@ impl<'n> Narrowing<'n> {
     }
 
     /// Returns the place where entities have a searched slot. The roles of a subject are not a property.
-    fn place(&self, slot: Slot, part: Part) -> Option<Place<'_>> {
-        if part == Part::Related {
+    fn place(&self, slot: Slot, part: SearchedPart) -> Option<Place<'_>> {
+        if part == SearchedPart::Related {
             return self.known.way_to(slot).map(Place::Behind);
         }
         let name = match (self.plan.whole().slots.path(slot), part) {
-            (_, Part::Roles) => return None,
-            (_, Part::Id) if !self.known.names_ids_of(self.entity_type) => return None,
-            (_, Part::Id) => None,
-            (AttributePath::User(name) | AttributePath::Resource(name), Part::Property) => {
+            (_, SearchedPart::Roles) => return None,
+            (_, SearchedPart::Id) if !self.known.names_ids_of(self.entity_type) => return None,
+            (_, SearchedPart::Id) => None,
+            (AttributePath::User(name) | AttributePath::Resource(name), SearchedPart::Property) => {
                 Some(&**name)
             }
             _ => return None,
@@ -357,11 +364,11 @@ fn items(list: List<'_>) -> Vec<AttributeValue<'_>> {
 /// Returns the places in `all` of the ids that are also in `ids`. Both ascend.
 fn places(all: &[&str], ids: &[&str]) -> RowSet {
     let mut ids = ids.iter().peekable();
-    let mut is_among = |id: &str| {
-        while ids.next_if(|other| **other < id).is_some() {}
-        ids.peek().is_some_and(|other| **other == id)
-    };
-    (0..).zip(all).filter(|(_, id)| is_among(id)).map(|(place, _)| place).collect()
+    let common = (0..).zip(all).filter(|(_, id)| {
+        while ids.next_if(|other| other < id).is_some() {}
+        ids.peek().is_some_and(|other| other == id)
+    });
+    common.map(|(place, _)| place).collect()
 }
 
 /// Returns the candidates of both sets.

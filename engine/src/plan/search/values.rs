@@ -28,7 +28,7 @@ pub(super) struct Known<'p, 'c> {
     /// The values of the check, without those that are made texts.
     values: Vec<SlotValue<'c>>,
     /// The slots of the searched part.
-    slots: Vec<(Slot, Part)>,
+    slots: Vec<(Slot, SearchedPart)>,
     /// The searched attributes behind references.
     related: Vec<(Slot, RelatedName<'p, 'p>)>,
     /// The searched attributes that the request says are absent. What is stored does not replace them.
@@ -50,7 +50,7 @@ pub(super) struct Known<'p, 'c> {
 
 /// A searched attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum SearchedPart {
     /// The id of a resource, or the subject.
     Id,
     /// The roles of a subject.
@@ -67,7 +67,7 @@ pub(super) enum Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SlotState {
     Known,
-    Searched(Part),
+    Searched(SearchedPart),
     /// A resolver's, or one that the directory does not have.
     Open,
 }
@@ -77,11 +77,6 @@ impl<'p, 'c> Known<'p, 'c> {
         let mut values = Values::new();
         let slots = &plan.whole().slots;
         slots.read(input.check, AttributeAnswers::none(), &NO_TEXTS, &mut values);
-        let is_sent = |path: &AttributePath| match path {
-            AttributePath::User(name) => input.check.attributes.user.has(name),
-            AttributePath::Resource(name) => input.check.attributes.resource.has(name),
-            _ => false,
-        };
         let facts = plan.facts();
         let precedence = facts.and_then(|facts| facts.directory).unwrap_or_default();
         let sources = facts.map(|facts| sources(facts, &input)).unwrap_or_default();
@@ -95,27 +90,31 @@ impl<'p, 'c> Known<'p, 'c> {
         let searched = (0..).zip(slots.paths()).filter_map(|(slot, path)| {
             let part = part(path, (input.searched, sources))?;
             let part = match (part, source_of(&declared, slot)) {
-                (Part::Property, Some(PropertySource::Directory)) => return Some((slot, part)),
-                (Part::Property, Some(PropertySource::Token)) => {
-                    return Some((slot, Part::Unstored));
+                (SearchedPart::Property, Some(PropertySource::Directory)) => {
+                    return Some((slot, part));
                 }
-                (Part::Property, Some(PropertySource::Request)) => {
-                    return input.is_given.then_some((slot, Part::Unstored));
+                (SearchedPart::Property, Some(PropertySource::Token)) => {
+                    return Some((slot, SearchedPart::Unstored));
+                }
+                (SearchedPart::Property, Some(PropertySource::Request)) => {
+                    return input.is_given.then_some((slot, SearchedPart::Unstored));
                 }
                 (part, _) => part,
             };
-            let is_open = part != Part::Property || is_replaced || !is_sent(path);
+            let is_open =
+                part != SearchedPart::Property || is_replaced || !is_sent(input.check, path);
             is_open.then_some((slot, part))
         });
-        let searched: Vec<(Slot, Part)> = searched.collect();
+        let searched: Vec<(Slot, SearchedPart)> = searched.collect();
         let related = searched.iter().filter_map(|(slot, part)| {
-            let (_, name) = slots.path(*slot).sent().filter(|_| *part == Part::Related)?;
+            let (_, name) = slots.path(*slot).sent().filter(|_| *part == SearchedPart::Related)?;
             Some((*slot, sources.related(name)?))
         });
         let related = related.collect();
         let absent = (0..).zip(slots.paths()).filter_map(|(slot, path)| {
-            let is_property = part(path, (input.searched, sources))? == Part::Property;
-            let is_null = is_sent(path) && values[slot as usize].value.is_none();
+            let is_property = part(path, (input.searched, sources))? == SearchedPart::Property;
+            // Only `null` is sent and has no value.
+            let is_null = is_sent(input.check, path) && values[slot as usize].value.is_none();
             (is_property && is_null).then_some(slot)
         });
         let absent = absent.collect();
@@ -157,7 +156,8 @@ impl<'p, 'c> Known<'p, 'c> {
     pub(super) fn state(&self, slot: Slot) -> SlotState {
         let searched = self.slots.iter().find(|(own, _)| *own == slot);
         match searched {
-            Some((_, Part::Unstored)) => SlotState::Open,
+            // No index of the directory narrows by it.
+            Some((_, SearchedPart::Unstored)) => SlotState::Open,
             Some((_, part)) => SlotState::Searched(*part),
             None if self.plan.whole().slots.is_resolved(slot) => SlotState::Open,
             None => SlotState::Known,
@@ -176,6 +176,11 @@ impl<'p, 'c> Known<'p, 'c> {
                 Check { subject: candidate.id, roles: candidate.roles, ..*self.input.check };
             rule(self.plan, &check)
         })
+    }
+
+    /// Returns the rule that decides if no policy does, if it and all values are the same for each candidate.
+    pub(super) fn rule_of_each(&self) -> Option<Option<MatchedRuleId>> {
+        self.rule.filter(|_| self.slots.is_empty() && !self.input.is_given)
     }
 
     /// Returns whether some candidate may be allowed by a rule.
@@ -229,6 +234,7 @@ impl<'p, 'c> Known<'p, 'c> {
         if !wins {
             slots.read_entity(subject, candidate.stored.named(), values, false);
         }
+        // Each step replaces what those before filled in: what goes first comes last.
         for slot in &self.absent {
             values[*slot as usize] = SlotValue { value: None, symbol: Symbol::NO_TEXT };
         }
@@ -244,9 +250,9 @@ impl<'p, 'c> Known<'p, 'c> {
         }
         for (slot, part) in &self.slots {
             let value = match part {
-                Part::Id => AttributeValue::Text(candidate.id),
-                Part::Roles => AttributeValue::List(List::Roles(&candidate.roles)),
-                Part::Related | Part::Property | Part::Unstored => continue,
+                SearchedPart::Id => AttributeValue::Text(candidate.id),
+                SearchedPart::Roles => AttributeValue::List(List::Roles(&candidate.roles)),
+                SearchedPart::Related | SearchedPart::Property | SearchedPart::Unstored => continue,
             };
             values[*slot as usize] = SlotValue { value: Some(value), symbol: Symbol::NO_TEXT };
         }
@@ -297,11 +303,9 @@ impl<'p, 'c> Known<'p, 'c> {
         let (_, mut name) = self.plan.whole().slots.path(slot).sent()?;
         let shared = self.shared();
         let mut steps = Vec::new();
-        let is_open = |name: &str| {
-            let is_stored = |source| source == PropertySource::Directory;
-            !shared.has(name) && self.sources.get(name).is_none_or(is_stored)
-        };
-        while is_open(name) {
+        while !shared.has(name)
+            && self.sources.get(name).is_none_or(|source| source == PropertySource::Directory)
+        {
             match self.sources.related(name) {
                 Some(related) if related.end.is_stored() => {
                     let reference = related.reference();
@@ -327,6 +331,15 @@ impl<'p, 'c> Known<'p, 'c> {
             Some(AttributeValue::List(list)) => list.visited() <= self.max_items,
             _ => true,
         }
+    }
+}
+
+/// Returns whether the check has an attribute of the user or the resource, `null` included.
+fn is_sent(check: &Check<'_>, path: &AttributePath) -> bool {
+    match path {
+        AttributePath::User(name) => check.attributes.user.has(name),
+        AttributePath::Resource(name) => check.attributes.resource.has(name),
+        _ => false,
     }
 }
 
@@ -393,7 +406,7 @@ fn declared(
     let paths = (0..).zip(plan.whole().slots.paths());
     let declared = paths.filter_map(|(slot, path)| {
         let (AttributePath::User(name) | AttributePath::Resource(name)) = path else { return None };
-        let is_property = part(path, (input.searched, sources))? == Part::Property;
+        let is_property = part(path, (input.searched, sources))? == SearchedPart::Property;
         Some((slot, sources.get(name).filter(|_| is_property)?))
     });
     declared.collect()
@@ -404,16 +417,29 @@ fn source_of(declared: &[(Slot, PropertySource)], slot: Slot) -> Option<Property
 }
 
 /// Returns the part of a candidate that a path reads.
-fn part(path: &AttributePath, (searched, sources): (Searched, TypeSources<'_>)) -> Option<Part> {
+fn part(
+    path: &AttributePath,
+    (searched, sources): (Searched, TypeSources<'_>),
+) -> Option<SearchedPart> {
     match (path, searched) {
-        (AttributePath::Resource(name), Searched::Resource) if **name == *"id" => Some(Part::Id),
+        (AttributePath::Resource(name), Searched::Resource) if **name == *"id" => {
+            Some(SearchedPart::Id)
+        }
         // The known part of the request names the type.
         (AttributePath::Resource(name), _) if **name == *"type" => None,
-        (AttributePath::Request(RequestField::Subject), Searched::Subject) => Some(Part::Id),
-        (AttributePath::Request(RequestField::Roles), Searched::Subject) => Some(Part::Roles),
+        (AttributePath::Request(RequestField::Subject), Searched::Subject) => {
+            Some(SearchedPart::Id)
+        }
+        (AttributePath::Request(RequestField::Roles), Searched::Subject) => {
+            Some(SearchedPart::Roles)
+        }
         (AttributePath::Resource(name), Searched::Resource)
         | (AttributePath::User(name), Searched::Subject) => {
-            Some(if sources.related(name).is_some() { Part::Related } else { Part::Property })
+            Some(if sources.related(name).is_some() {
+                SearchedPart::Related
+            } else {
+                SearchedPart::Property
+            })
         }
         _ => None,
     }

@@ -58,8 +58,10 @@ impl Values<'_> {
             let with = present.items.iter().chain([item]).cloned().collect();
             self.add_list(with, Some(vec![item.clone()]));
         }
-        self.add_list(held, None);
-        self.add_list(failed, Some(Vec::new()));
+        // The list without the items that fail is tried first.
+        let (first, second) = if deciding { (failed, held) } else { (held, failed) };
+        self.add_list(first, None);
+        self.add_list(second, Some(Vec::new()));
         self.note_list(is_exact);
     }
 
@@ -111,8 +113,8 @@ impl Values<'_> {
             }
         }
         let (values, _) = values.finish();
-        let is_item = |value: &Json<'_>| matches!(value, Json::String(_) | Json::Number(_));
-        values.into_iter().flatten().filter(is_item).collect()
+        let present = values.into_iter().flatten();
+        present.filter(|value| matches!(value, Json::String(_) | Json::Number(_))).collect()
     }
 }
 
@@ -126,15 +128,14 @@ fn items_of(value: Option<AttributeValue<'_>>) -> Vec<Json<'static>> {
 
 /// Returns an item that the list does not have, of the type of its first.
 fn other_item(list: &[Json<'_>]) -> Json<'static> {
-    let is_new = |item: &Json<'_>| !list.contains(item);
     match list.first() {
         Some(Json::Number(_)) => {
             let mut numbers = (0_u64..).map(|number| Json::Number(Number::from(number)));
-            numbers.find(is_new)
+            numbers.find(|number| !list.contains(number))
         }
         _ => {
-            let fresh = |count: usize| Json::String(format!("other{}", "-".repeat(count)).into());
-            (0..).map(fresh).find(is_new)
+            let texts = (0..).map(|count| format!("other{}", "-".repeat(count)));
+            texts.map(|text| Json::String(text.into())).find(|text| !list.contains(text))
         }
     }
     .unwrap_or(Json::Null)

@@ -20,10 +20,10 @@ impl<'e> World<'e> {
     pub(super) fn new(check: &Check<'e>) -> Self {
         let Attributes { user, resource, action, context } = check.attributes;
         let sent = [user, resource, action, context].map(|map| {
-            let owned = |(name, value): (&'e str, Option<_>)| {
+            let owned = map.named().filter_map(|(name, value)| {
                 Some((name.into(), value.map_or(Some(Json::Null), json)?))
-            };
-            map.named().filter_map(owned).collect()
+            });
+            owned.collect()
         });
         Self { check: *check, sent }
     }
@@ -45,12 +45,14 @@ impl<'e> World<'e> {
             self.check.attributes.resource.layers_over(resource),
         ];
         let [of_user, of_resource] = &layers;
-        let map = |layers| AttributeMap::from_layers(layers);
+        let [user, resource] = [(of_user, user), (of_resource, resource)].map(|(layers, sent)| {
+            layers.as_ref().map_or(AttributeMap::from_members(sent), AttributeMap::from_layers)
+        });
         let mut check = self.check;
         check.now += time;
         check.attributes = Attributes {
-            user: of_user.as_ref().map_or(AttributeMap::from_members(user), map),
-            resource: of_resource.as_ref().map_or(AttributeMap::from_members(resource), map),
+            user,
+            resource,
             action: AttributeMap::from_members(action),
             context: AttributeMap::from_members(context),
         };
@@ -95,6 +97,7 @@ impl<'e> World<'e> {
         let (kind, name) = path.sent()?;
         let sent = &mut self.sent[place(kind)];
         let known = sent.iter().position(|(own, _)| own == name);
+        // The order of attributes plays no part.
         let before = known.map(|index| sent.swap_remove(index).1);
         sent.extend(value.map(|value| (name.to_owned().into(), value)));
         before

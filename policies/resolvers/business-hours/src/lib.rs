@@ -37,22 +37,23 @@ impl Resolver for BusinessHours {
         let days = setting(host, "days", "such as `mon,tue`", days)?;
         let local = (request.now_ms / MINUTE_MS).cast_signed() + offset;
         let (day, minute) = (local.div_euclid(DAY), local.rem_euclid(DAY));
-        let works = |day: i64| days.contains(&weekday(day));
+        let (today, yesterday) = (days.contains(&weekday(day)), days.contains(&weekday(day - 1)));
         let open = if opens <= closes {
-            works(day) && (opens..closes).contains(&minute)
+            today && (opens..closes).contains(&minute)
         } else {
-            works(day) && minute >= opens || works(day - 1) && minute < closes
+            // The hours that began yesterday last until the closing time of today.
+            today && minute >= opens || yesterday && minute < closes
         };
         // Nothing changes before the next minute begins, and everything may then.
         let ttl_ms = u32::try_from(MINUTE_MS - request.now_ms % MINUTE_MS).ok();
-        let attribute = |name: &String| {
+        let attributes = request.wanted.iter().map(|name| {
             let value = match name.as_str() {
                 "open" => Value::Boolean(open),
                 _ => Value::Text(weekday(day).to_owned()),
             };
             Attribute { ttl_ms, ..Attribute::new(name, value) }
-        };
-        Ok(Resolution::new(request.wanted.iter().map(attribute).collect(), vec![]))
+        });
+        Ok(Resolution::new(attributes.collect(), vec![]))
     }
 }
 
@@ -90,8 +91,8 @@ fn offset(text: &str) -> Option<i64> {
 }
 
 fn days(text: &str) -> Option<Vec<&'static str>> {
-    let day = |short: &str| WEEKDAYS.into_iter().find(|day| day[..3] == *short);
-    text.split(',').map(|short| day(short.trim())).collect()
+    let short = text.split(',').map(str::trim);
+    short.map(|short| WEEKDAYS.into_iter().find(|day| day[..3] == *short)).collect()
 }
 
 #[cfg(test)]

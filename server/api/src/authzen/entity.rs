@@ -159,10 +159,14 @@ impl<'a> Context<'a> {
         let mut attributes = source.properties(at, properties)?;
         let assumed = source.assumed(at, &mut attributes, properties)?;
         let domain = properties.flat.text(attributes, "domain");
-        let is_sound = |domain: Option<&str>| domain.is_some_and(|it| within(it, MAX_DOMAIN));
-        if domain.is_some_and(|domain| !is_sound(domain)) {
-            let about = || format!("a string of 1 to {MAX_DOMAIN} characters");
-            return source.fault(|problems| problems.expected(&at.key("domain"), about()));
+        // `None` means that no domain was sent, `Some(None)` that it is not a string.
+        let is_sound =
+            domain.is_none_or(|domain| domain.is_some_and(|text| within(text, MAX_DOMAIN)));
+        if !is_sound {
+            return source.fault(|problems| {
+                let about = format!("a string of 1 to {MAX_DOMAIN} characters");
+                problems.expected(&at.key("domain"), about)
+            });
         }
         Some(Self { domain: domain.flatten(), attributes, assumed })
     }
@@ -215,7 +219,13 @@ impl<'a> Parts<'a> {
     pub(super) fn complete(&mut self, defaults: &Self, properties: &mut Properties<'a>) -> bool {
         self.context = self.context.or(defaults.context);
         self.expected = self.expected.or(defaults.expected);
-        let mut complete = |part: &mut Option<Entity<'a>>, default: Option<Entity<'a>>, role| {
+        let mut is_complete = true;
+        // Each part takes its defaults, also after one that lacks something.
+        for (part, default, role) in [
+            (&mut self.subject, defaults.subject, Role::Subject),
+            (&mut self.action, defaults.action, Role::Action),
+            (&mut self.resource, defaults.resource, Role::Resource),
+        ] {
             match (&mut *part, default) {
                 (Some(own), Some(default)) if !own.is_complete(role) => {
                     own.take_names(default, role, properties);
@@ -223,12 +233,9 @@ impl<'a> Parts<'a> {
                 (None, Some(default)) if !default.is_empty() => *part = Some(default),
                 _ => {}
             }
-            part.is_some_and(|part| part.is_complete(role))
-        };
-        let subject = complete(&mut self.subject, defaults.subject, Role::Subject);
-        let action = complete(&mut self.action, defaults.action, Role::Action);
-        let resource = complete(&mut self.resource, defaults.resource, Role::Resource);
-        subject && action && resource
+            is_complete &= part.is_some_and(|part| part.is_complete(role));
+        }
+        is_complete
     }
 
     /// Notes what is missing at `at`, the place of the object.

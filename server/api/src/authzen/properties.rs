@@ -82,8 +82,7 @@ impl<'a> PropertySource<'a> for Tree<'a, '_> {
         properties: &mut Properties<'a>,
     ) -> Option<Option<u32>> {
         let (json, problems) = self.tree()?;
-        let has_object =
-            |list: &Json<'_>| list.as_array().is_some_and(|items| items.iter().any(is_object));
+        // A list without an object is an attribute of the caller's own, and no tuples.
         let Some(list) =
             json.get(RELATIONS).filter(|list| properties.are_assumed && has_object(list))
         else {
@@ -96,6 +95,6 @@ impl<'a> PropertySource<'a> for Tree<'a, '_> {
     }
 }
 
-fn is_object(json: &Json<'_>) -> bool {
-    json.as_object().is_some()
+fn has_object(list: &Json<'_>) -> bool {
+    list.as_array().is_some_and(|items| items.iter().any(|item| item.as_object().is_some()))
 }

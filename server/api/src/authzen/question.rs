@@ -1,7 +1,7 @@
 //! Questions of AuthZEN requests, and the checks that they become (`docs/semantics.md`, section 11.6).
 
 use portcullis_engine::fields::within;
-use portcullis_engine::flat_attributes::{FlatAttributes, FlatRange};
+use portcullis_engine::flat_attributes::FlatAttributes;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT};
 use portcullis_engine::request::{Action, AttributeMap, Attributes};
@@ -104,7 +104,9 @@ impl<'a> Question<'a> {
         let [subject, action, resource] =
             [subject, action, resource].map(Option::unwrap_or_default);
         let context = context.unwrap_or_default();
-        let map = |range: FlatRange| AttributeMap::from_flat(flat, range);
+        let parts = [subject.attributes, resource.attributes, action.attributes];
+        let [of_subject, of_resource, of_action] =
+            parts.map(|range| AttributeMap::from_flat(flat, range));
         CheckBody {
             subject: names.text(self.principal),
             subject_type: Some(subject.kind()),
@@ -112,10 +114,10 @@ impl<'a> Question<'a> {
             action: Action::Plain(action.id()),
             domain: context.domain,
             attributes: Attributes {
-                user: map(subject.attributes),
-                resource: map(resource.attributes),
-                action: map(action.attributes),
-                context: map(context.attributes),
+                user: of_subject,
+                resource: of_resource,
+                action: of_action,
+                context: AttributeMap::from_flat(flat, context.attributes),
             },
             expected,
         }

@@ -12,8 +12,7 @@ use portcullis_http::respond::entities_header;
 use portcullis_http::respond::revision_header;
 use portcullis_http::text_answer::Json;
 use portcullis_operations::search::{
-    ActionQuestion, Claims, EntityQuestion, FoundEntity, RequestMark, search_actions,
-    search_entities,
+    ActionQuestion, Claims, EntityQuestion, RequestMark, search_actions, search_entities,
 };
 use portcullis_runtime::app::App;
 use portcullis_runtime::min_revisions::MinRevisions;
@@ -161,20 +160,16 @@ async fn run(
         let json = body.parse()?;
         let body = SearchBody::parse(&json, wanted)?;
         domain_of(&caller, body.domain())?;
-        let mark =
-            |route| RequestMark::new(route, caller.tenant(), caller.actor(), &json, &["page"]);
-        match wanted {
-            Wanted::Subjects => {
-                let about = (Searched::Subject, body.subject.kind());
-                find_entities(&app, &caller, &body, about, &mark(SUBJECTS_PATH), at_least).await
-            }
-            Wanted::Resources => {
-                let about = (Searched::Resource, body.resource.kind());
-                find_entities(&app, &caller, &body, about, &mark(RESOURCES_PATH), at_least).await
-            }
-            Wanted::Actions => {
-                find_actions(&app, &caller, &body, &mark(ACTIONS_PATH), at_least).await
-            }
+        let (route, about) = match wanted {
+            Wanted::Subjects => (SUBJECTS_PATH, Some((Searched::Subject, body.subject.kind()))),
+            Wanted::Resources => (RESOURCES_PATH, Some((Searched::Resource, body.resource.kind()))),
+            Wanted::Actions => (ACTIONS_PATH, None),
+        };
+        // A cursor goes on with the same question on the same route alone; the page may be of another size.
+        let mark = RequestMark::new(route, caller.tenant(), caller.actor(), &json, &["page"]);
+        match about {
+            Some(about) => find_entities(&app, &caller, &body, about, &mark, at_least).await,
+            None => find_actions(&app, &caller, &body, &mark, at_least).await,
         }
     });
     searches.searches.run(&tenant, search).await
@@ -207,12 +202,14 @@ async fn find_entities(
     };
     let page = search_entities(app, caller, question, mark).await?;
     caller.count_candidates(app, page.looked_at);
-    let name = |found: FoundEntity| EntityName { r#type: entity_type.to_owned(), id: found.id };
     let conditional = page.conditional.into_iter().map(|open| open.id).collect();
+    let count = page.found.len();
+    let results = page.found.into_iter();
+    let results = results.map(|found| EntityName { r#type: entity_type.to_owned(), id: found.id });
     let answer = EntitiesAnswer {
-        page: PageAnswer { next_token: page.next.unwrap_or_default(), count: page.found.len() },
+        page: PageAnswer { next_token: page.next.unwrap_or_default(), count },
         context: SearchContext::new(conditional),
-        results: page.found.into_iter().map(name).collect(),
+        results: results.collect(),
     };
     let entities = entities_header(page.entities_revision);
     Ok((revision_header(page.revision), entities, Json(answer)).into_response())
@@ -229,7 +226,7 @@ async fn find_actions(
         subject: &body.principal,
         subject_type: Some(body.subject.kind()),
         resource_type: &body.resource_name,
-        action_of: name_of,
+        action_of: Some(name_of),
         domain: body.domain(),
         attributes: body.attributes(),
         page: body.page,

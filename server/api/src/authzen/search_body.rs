@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use portcullis_engine::fields::{Fields, string, within};
-use portcullis_engine::flat_attributes::FlatRange;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::Member;
 use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT};
@@ -47,6 +46,7 @@ impl Wanted {
             "action" if self == Self::Actions => tree.ignore(),
             _ => parts.read_member(name, any, tree, at, properties),
         })?;
+        // A member with a fault is not among the parts, and is not missing either.
         if problems.is_empty() {
             parts.note_missing(&at, problems);
         }
@@ -103,6 +103,7 @@ impl<'j> SearchBody<'j> {
         let name = action.map_or("", |action| action.id());
         let mut resource_name = encoded_resource(resource.kind(), name);
         if action.is_none() {
+            // A type alone has no verb behind the colon.
             resource_name.pop();
         }
         let page = SearchPage { limit: MAX_LIMIT, cursor: None };
@@ -146,13 +147,11 @@ impl<'j> SearchBody<'j> {
 
     /// Returns the known attributes.
     pub(super) fn attributes(&self) -> Attributes<'_> {
-        let map = |range: FlatRange| AttributeMap::from_flat(&self.properties.flat, range);
-        Attributes {
-            user: map(self.subject.attributes),
-            resource: map(self.resource.attributes),
-            action: map(self.action.unwrap_or_default().attributes),
-            context: map(self.context.attributes),
-        }
+        let parts = [self.subject, self.resource, self.action.unwrap_or_default()];
+        let [user, resource, action] =
+            parts.map(|part| AttributeMap::from_flat(&self.properties.flat, part.attributes));
+        let context = AttributeMap::from_flat(&self.properties.flat, self.context.attributes);
+        Attributes { user, resource, action, context }
     }
 
     /// Returns the types of the subject and of the resource as their only attributes. No property replaces them.

@@ -131,8 +131,9 @@ impl TriedOut {
         };
         match result {
             Ok(answers) => {
-                let is_answered = |name: &str| answers.iter().any(|answer| answer.name == name);
-                let unanswered = wanted.iter().filter(|name| !is_answered(name));
+                let unanswered = wanted
+                    .iter()
+                    .filter(|name| !answers.iter().any(|answer| *answer.name == ***name));
                 tried.unanswered = unanswered.map(|name| (**name).to_owned()).collect();
                 for AnsweredAttribute { name, value, .. } in answers {
                     match value {

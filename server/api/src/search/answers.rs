@@ -1,5 +1,6 @@
 //! The pages of searches, as one answer or as lines.
 
+use portcullis_engine::action::Action;
 use portcullis_operations::directory;
 use portcullis_operations::search::{ConditionalEntity, FoundEntity, SearchSource, SearchedPage};
 use serde::Serialize;
@@ -75,8 +76,7 @@ struct ConditionalResult<'s> {
     r#type: &'s str,
     id: String,
     /// The attributes of resolvers that decide.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    depends_on: Option<Vec<String>>,
+    depends_on: Vec<String>,
     /// The condition under which it is allowed, for managers and keys with `policies:read`. Absent if it is too large.
     #[serde(skip_serializing_if = "Option::is_none")]
     condition: Option<String>,
@@ -84,8 +84,13 @@ struct ConditionalResult<'s> {
 
 #[derive(Serialize, ToSchema)]
 struct ActionResult {
-    resource: String,
-    action: String,
+    /// The action, if `fields` asks for names alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<String>,
     /// `allow`.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'static str>,
@@ -99,8 +104,7 @@ struct ConditionalAction {
     resource: String,
     action: String,
     /// The attributes of resolvers that decide.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    depends_on: Option<Vec<String>>,
+    depends_on: Vec<String>,
 }
 
 /// The end of a page.
@@ -129,7 +133,7 @@ pub(super) struct AnswerParts {
     /// Results are names alone.
     pub(super) names_alone: bool,
     pub(super) shows_conditions: bool,
-    /// Results and the end of the page are lines.
+    /// Results are lines, and the last page has a last line.
     pub(super) in_lines: bool,
     pub(super) at_revision: Option<u64>,
 }
@@ -142,23 +146,27 @@ impl<'s> EntitySearchAnswer<'s> {
         parts: AnswerParts,
     ) -> Result<AnswerText, ApiError> {
         let end = SearchEnd::new(&page, Some(page.source), parts);
+        let last = LastLine::of(&page, parts);
         let found = page.found.into_iter().map(|FoundEntity { id, rule }| {
             let (decision, rule) = parts.decided_by(rule);
             EntityResult { r#type, id, decision, rule }
         });
+        let results: Vec<_> = found.collect();
+        if parts.in_lines && parts.names_alone {
+            let open = page.conditional.into_iter().map(|ConditionalEntity { id, .. }| {
+                EntityResult { r#type, id, decision: None, rule: None }
+            });
+            return as_lines(&results, open, last.as_ref());
+        }
         let open = page.conditional.into_iter().map(|open| {
             let ConditionalEntity { id, depends_on, condition } = open;
-            let depends_on = parts.unless_names_alone(depends_on);
-            let condition = condition.filter(|_| parts.shows_conditions && !parts.names_alone);
+            let condition = condition.filter(|_| parts.shows_conditions);
             ConditionalResult { r#type, id, depends_on, condition }
         });
-        let (results, conditional) = (found.collect(), open.collect());
-        let answer = Self { results, conditional, everybody: page.everybody, end };
-        if !parts.in_lines {
-            return as_whole(&answer);
+        if parts.in_lines {
+            return as_lines(&results, open, last.as_ref());
         }
-        let end = PageEnd { everybody: answer.everybody, end: &answer.end };
-        as_lines(&answer.results, &answer.conditional, &end)
+        as_whole(&Self { results, conditional: open.collect(), everybody: page.everybody, end })
     }
 }
 
@@ -170,32 +178,48 @@ impl ActionSearchAnswer {
         parts: AnswerParts,
     ) -> Result<AnswerText, ApiError> {
         let end = SearchEnd::new(&page, None, parts);
-        let resource = |action: &str| format!("{resource_type}:{action}");
-        let found = page.found.into_iter().map(|FoundEntity { id: action, rule }| {
+        let last = LastLine::of(&page, parts);
+        let found = page.found.into_iter().map(|FoundEntity { id, rule }| {
+            if parts.names_alone {
+                return ActionResult::named(&id);
+            }
             let (decision, rule) = parts.decided_by(rule);
-            ActionResult { resource: resource(&action), action, decision, rule }
+            let resource = Some(format!("{resource_type}:{id}"));
+            ActionResult { name: None, resource, action: Some(action_of(&id)), decision, rule }
         });
-        let open = page.conditional.into_iter().map(|open| {
-            let depends_on = parts.unless_names_alone(open.depends_on);
-            ConditionalAction { resource: resource(&open.id), action: open.id, depends_on }
-        });
-        let answer = Self { results: found.collect(), conditional: open.collect(), end };
-        if !parts.in_lines {
-            return as_whole(&answer);
+        let results: Vec<_> = found.collect();
+        if parts.in_lines && parts.names_alone {
+            let open = page.conditional.into_iter().map(|open| ActionResult::named(&open.id));
+            return as_lines(&results, open, last.as_ref());
         }
-        let end = PageEnd { everybody: None, end: &answer.end };
-        as_lines(&answer.results, &answer.conditional, &end)
+        let open = page.conditional.into_iter().map(|open| {
+            let resource = format!("{resource_type}:{}", open.id);
+            ConditionalAction { resource, action: action_of(&open.id), depends_on: open.depends_on }
+        });
+        if parts.in_lines {
+            return as_lines(&results, open, last.as_ref());
+        }
+        as_whole(&Self { results, conditional: open.collect(), end })
     }
+}
+
+impl ActionResult {
+    /// Returns the name of the action of a verb alone.
+    fn named(verb: &str) -> Self {
+        let name = Some(action_of(verb));
+        Self { name, resource: None, action: None, decision: None, rule: None }
+    }
+}
+
+/// Returns the action of a check that leaves it out.
+fn action_of(verb: &str) -> String {
+    Action::verb(verb).text().into_owned()
 }
 
 impl AnswerParts {
     /// Returns the decision and the rule of what is allowed, as results have them.
     fn decided_by(self, rule: Uuid) -> (Option<&'static str>, Option<Uuid>) {
-        (self.unless_names_alone("allow"), self.unless_names_alone(rule))
-    }
-
-    fn unless_names_alone<T>(self, value: T) -> Option<T> {
-        (!self.names_alone).then_some(value)
+        if self.names_alone { (None, None) } else { (Some("allow"), Some(rule)) }
     }
 }
 
@@ -215,19 +239,38 @@ impl SearchEnd {
     }
 }
 
-/// The line that ends a page.
+/// The line after the results of all pages. Without it the answer broke off.
 #[derive(Serialize)]
-struct PageEnd<'e> {
+struct LastLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     everybody: Option<&'static str>,
-    #[serde(flatten)]
-    end: &'e SearchEnd,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    directory: Option<&'static str>,
+    complete: bool,
+    policy_revision: u64,
+    entities_revision: Option<u64>,
 }
 
-/// The line of a conditional result. It has no name of its own, so that nobody takes it for an allowed one.
+impl LastLine {
+    /// Returns the line after a page, if it is the last one.
+    fn of(page: &SearchedPage, parts: AnswerParts) -> Option<Self> {
+        page.next.is_none().then(|| Self {
+            everybody: page.everybody,
+            directory: directory::present_beside_past(parts.at_revision, page.entities_revision),
+            complete: true,
+            policy_revision: page.revision,
+            entities_revision: page.entities_revision,
+        })
+    }
+}
+
+/// The line of a conditional result.
 #[derive(Serialize)]
-struct Conditional<'c, T> {
-    conditional: &'c T,
+struct ConditionalLine<T> {
+    #[serde(flatten)]
+    result: T,
+    /// `true`.
+    conditional: bool,
 }
 
 fn as_whole(answer: &impl Serialize) -> Result<AnswerText, ApiError> {
@@ -236,16 +279,20 @@ fn as_whole(answer: &impl Serialize) -> Result<AnswerText, ApiError> {
     Ok(text)
 }
 
-fn as_lines<R: Serialize, C: Serialize>(
-    results: &[R],
-    conditional: &[C],
-    end: &PageEnd<'_>,
+fn as_lines(
+    results: &[impl Serialize],
+    conditional: impl IntoIterator<Item = impl Serialize>,
+    last: Option<&LastLine>,
 ) -> Result<AnswerText, ApiError> {
     let mut text = AnswerText::default();
-    let conditional = conditional.iter().map(|conditional| Conditional { conditional });
+    let mut conditional = conditional.into_iter();
     let written = (results.iter().try_for_each(|result| add_line(&mut text, result)))
-        .and_then(|()| conditional.into_iter().try_for_each(|open| add_line(&mut text, &open)))
-        .and_then(|()| add_line(&mut text, end));
+        .and_then(|()| {
+            conditional.try_for_each(|result| {
+                add_line(&mut text, &ConditionalLine { result, conditional: true })
+            })
+        })
+        .and_then(|()| last.map_or(Ok(()), |last| add_line(&mut text, last)));
     written.map_err(Unwritten::from)?;
     Ok(text)
 }
@@ -280,24 +327,20 @@ mod tests {
         String::from_utf8(bytes.to_vec()).expect("UTF-8")
     }
 
-    /// Whoever takes each line with an id for an allowed one must not take a conditional one for it.
     #[tokio::test]
-    async fn a_conditional_line_does_not_look_like_an_allowed_one() {
+    async fn a_conditional_line_says_so() {
         let (names_alone, in_lines) = (true, true);
         let parts =
             AnswerParts { names_alone, shows_conditions: true, in_lines, at_revision: None };
-        let end = r#"{"complete":false,"source":"entities","revision":7,"rules_changed":false,"next":"x"}"#;
         let names = r#"{"type":"record","id":"r1"}
-{"conditional":{"type":"record","id":"r2"}}
+{"type":"record","id":"r2","conditional":true}
 "#;
-        assert_eq!(written(parts).await, format!("{names}{end}\n"));
+        assert_eq!(written(parts).await, names, "a page before the last one has no last line");
         let all = written(AnswerParts { names_alone: false, ..parts }).await;
-        let open = r#"{"conditional":{"type":"record","id":"r2","depends_on":["geo.country"],"condition":"#;
-        assert!(all.lines().nth(1).is_some_and(|line| line.starts_with(open)), "{all}");
+        let open = r#"{"type":"record","id":"r2","depends_on":["geo.country"],"condition":"geo.country == \"de\"","conditional":true}"#;
+        assert_eq!(all.lines().nth(1), Some(open));
         let one = written(AnswerParts { in_lines: false, ..parts }).await;
-        assert!(
-            one.starts_with(r#"{"results":[{"type":"record","id":"r1"}],"conditional":[{"#),
-            "{one}"
-        );
+        let names_and_terms = r#"{"results":[{"type":"record","id":"r1"}],"conditional":[{"type":"record","id":"r2","depends_on":["geo.country"],"condition":"#;
+        assert!(one.starts_with(names_and_terms), "{one}");
     }
 }

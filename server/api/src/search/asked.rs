@@ -157,7 +157,7 @@ impl AskedSearch {
             subject,
             subject_type: None,
             resource_type,
-            action_of: str::to_owned,
+            action_of: None,
             domain: terms.domain,
             attributes: terms.attributes,
             page: page_at(terms.page, cursor),

@@ -8,13 +8,14 @@ use portcullis_http::error::ApiError;
 use portcullis_http::live_credential::LiveCredential;
 use portcullis_http::live_events::LONGEST;
 use portcullis_http::page_stream::{AfterFailure, PageStream};
-use portcullis_runtime::piece_writer::{BrokenOff, PieceWriter, Stop};
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::piece_writer::{BrokenOff, PieceWriter};
 
 use super::asked::{AskedSearch, WrittenPage};
 use crate::line_stream::content_type;
 
-/// Answers with the first page, and with the others as the client takes them. Where a later page fails, the last line says
-/// that the search is not complete.
+/// Answers with the first page, and with the others as the client takes them. Where a later page fails, the answer breaks off
+/// without its last line.
 ///
 /// # Errors
 /// The errors of the first page.
@@ -41,36 +42,30 @@ pub(super) async fn answer(
     Ok((headers, content_type(), answer).into_response())
 }
 
-/// Writes the pages. Whatever ends them is a regular end: the last line says whether all are there.
+/// Writes the pages. The last one has the last line.
 async fn write(
     search: Arc<AskedSearch>,
-    first: WrittenPage,
+    mut page: WrittenPage,
     mut pieces: PieceWriter,
 ) -> Result<(), BrokenOff> {
-    let _ = write_until_stopped(&search, first, &mut pieces).await;
-    Ok(())
-}
-
-async fn write_until_stopped(
-    search: &Arc<AskedSearch>,
-    mut page: WrittenPage,
-    pieces: &mut PieceWriter,
-) -> Result<(), Stop> {
     loop {
         for piece in page.text.into_pieces() {
             pieces.send(piece).await?;
         }
         let Some(cursor) = page.next else { return Ok(()) };
         let found = tokio::select! {
-            stop = pieces.stopped() => return Err(stop),
+            stop = pieces.stopped() => return Err(stop.into()),
             found = search.page(Some(cursor), true) => found,
         };
-        page = match found {
-            Ok(page) => page,
-            Err(error) => {
-                tracing::debug!(?error, "a stream of a search ends early");
-                return Ok(());
-            }
-        };
+        page = found.map_err(broken_off)?;
     }
+}
+
+/// Returns the end of an answer whose next page fails so.
+fn broken_off(error: ApiError) -> BrokenOff {
+    let error = match error {
+        ApiError::Operation(error) => error,
+        error => OperationError::NotNow(error.message()),
+    };
+    error.into()
 }

@@ -1,3 +1,5 @@
+use portcullis_engine::json::Member;
+
 use super::*;
 
 #[test]

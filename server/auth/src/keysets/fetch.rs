@@ -1,5 +1,6 @@
 //! The fetch of key sets.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -77,8 +78,8 @@ pub(super) fn read_document<'t>(text: &'t [u8], issuer: &str) -> anyhow::Result<
     anyhow::ensure!(
         own == issuer,
         "expected the discovery document of the issuer {}, not of {}",
-        quoted(issuer),
-        quoted(own)
+        quoted(shown_issuer(issuer)),
+        quoted(shown_issuer(own))
     );
     Ok(document)
 }
@@ -88,6 +89,19 @@ pub(crate) fn address_in(document: &Json<'_>, name: &str) -> anyhow::Result<Url>
     let uri = document.get(name).and_then(Json::as_str);
     let uri = uri.with_context(|| format!("the discovery document has no `{name}`"))?;
     uri.parse().with_context(|| format!("the `{name}` {} is not a URL", quoted(uri)))
+}
+
+/// Returns an issuer as it is written, because every character counts, with `***` in place of credentials.
+fn shown_issuer(issuer: &str) -> Cow<'_, str> {
+    match Url::parse(issuer) {
+        Ok(mut url) if url.authority().contains('@') => {
+            // A URL with credentials has a host, so that both can be set.
+            let _ = url.set_username("***");
+            let _ = url.set_password(None);
+            String::from(url).into()
+        }
+        _ => issuer.into(),
+    }
 }
 
 /// Returns a URL for the log, without the parts that can hold a password or a key.

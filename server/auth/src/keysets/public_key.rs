@@ -40,14 +40,14 @@ impl PublicKey {
     pub(super) fn has_signed(&self, algorithm: Algorithm, message: &str, signature: &str) -> bool {
         let Some(parsed) = self.parsed_for(algorithm) else { return false };
         let Ok(signature) = URL_SAFE_NO_PAD.decode(signature) else { return false };
-        let is_verified_by =
-            |key: &ParsedPublicKey| key.verify_sig(message.as_bytes(), &signature).is_ok();
         if let Some(key) = parsed.get() {
-            return is_verified_by(key);
+            return key.verify_sig(message.as_bytes(), &signature).is_ok();
         }
-        let Some(key) = parse(&self.material, algorithm).filter(is_verified_by) else {
+        let Some(key) = parse(&self.material, algorithm) else { return false };
+        // Only a key that verified something is kept parsed.
+        if key.verify_sig(message.as_bytes(), &signature).is_err() {
             return false;
-        };
+        }
         // Another thread may have stored the same key.
         let _ = parsed.set(key);
         true

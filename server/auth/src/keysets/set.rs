@@ -122,9 +122,11 @@ fn algorithms(jwk: &Jwk, own: Option<&str>) -> Vec<Algorithm> {
         },
         _ => &[],
     };
-    let allows =
-        |algorithm: &Algorithm| own.is_none_or(|own| algorithm_named(own) == Some(*algorithm));
-    by_type.iter().copied().filter(allows).collect()
+    let allowed = by_type
+        .iter()
+        .copied()
+        .filter(|algorithm| own.is_none_or(|own| algorithm_named(own) == Some(*algorithm)));
+    allowed.collect()
 }
 
 /// Returns the algorithm with this name in a header or a key. `Ed25519` is the name of EdDSA on that curve (RFC 9864), which is

@@ -179,6 +179,15 @@ async fn a_key_set_that_cannot_be_fetched_is_named_by_its_url_without_secrets() 
 }
 
 #[test]
+fn an_issuer_with_credentials_is_shown_without_them() {
+    let document = br#"{"issuer": "https://me:hush@other.example"}"#;
+    let error = read_document(document, "https://me:hush@id.example/realm").expect_err("another");
+    let error = error.to_string();
+    let expected = "`https://***@id.example/realm`, not of `https://***@other.example/`";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
 fn a_wrong_discovery_document_says_what_is_wrong() {
     let issuer = "https://id.example/";
     for (document, expected) in [

@@ -163,11 +163,13 @@ impl ProviderMemory {
     ) -> Vec<String> {
         let mut bookkeeping = self.bookkeeping.lock();
         bookkeeping.changes += 1;
-        let of = |tenant: &&str| bookkeeping.by_tenant.get(*tenant).cloned().unwrap_or_default();
-        let issuers: Vec<Arc<str>> = tenants.iter().flat_map(of).collect();
+        let issuers = tenants
+            .iter()
+            .flat_map(|tenant| bookkeeping.by_tenant.get(*tenant).cloned().unwrap_or_default());
         let providers = self.providers.pin();
-        let is_gone = |issuer: &Arc<str>| providers.get(issuer).is_none_or(|found| !is_same(found));
-        let gone: Vec<Arc<str>> = issuers.into_iter().filter(is_gone).collect();
+        let gone =
+            issuers.filter(|issuer| providers.get(issuer).is_none_or(|found| !is_same(found)));
+        let gone: Vec<Arc<str>> = gone.collect();
         self.remove(&mut bookkeeping, &gone)
     }
 
@@ -200,12 +202,13 @@ impl ProviderMemory {
     /// Forgets the tenth of the providers that nobody used for longest.
     fn make_room(&self, bookkeeping: &mut Bookkeeping) {
         let providers = self.providers.pin();
-        let idle = |provider: &Provider| {
+        let all = providers.iter().map(|(issuer, provider)| {
+            // Rounds of a minute, with the present one.
             let idle = provider.idle.load(Ordering::Relaxed);
-            if provider.is_used.load(Ordering::Relaxed) { 0 } else { idle + 1 }
-        };
-        let mut all: Vec<_> =
-            providers.iter().map(|(issuer, provider)| (idle(provider), issuer)).collect();
+            let is_used = provider.is_used.load(Ordering::Relaxed);
+            (if is_used { 0 } else { idle + 1 }, issuer)
+        });
+        let mut all: Vec<_> = all.collect();
         all.sort_unstable_by(|a, b| b.cmp(a));
         let oldest: Vec<_> =
             all.iter().take(MAX / 10).map(|(_, issuer)| Arc::clone(issuer)).collect();

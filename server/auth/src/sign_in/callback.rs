@@ -22,36 +22,36 @@ pub(super) fn checked_code<'c>(
     callback: &'c Callback,
     discovery: &Discovery,
 ) -> Result<&'c str, SignInError> {
-    let refused = |why: String| Err(SignInError::Refused(why));
+    // First: the answer of another provider says nothing about this sign-in (RFC 9207).
     match &callback.iss {
         Some(iss) if *iss != discovery.issuer => {
-            return refused("the answer comes from another identity provider".to_owned());
+            return Err(refused("the answer comes from another identity provider"));
         }
         None if discovery.names_issuer => {
-            return refused("the answer does not name its identity provider".to_owned());
+            return Err(refused("the answer does not name its identity provider"));
         }
         _ => {}
     }
     if let Some(error) = &callback.error {
-        return refused(format!("the identity provider answers {}", quoted(error)));
+        return Err(refused(format!("the identity provider answers {}", quoted(error))));
     }
-    callback
-        .code
-        .as_deref()
-        .ok_or_else(|| SignInError::Refused("the answer has no code".to_owned()))
+    callback.code.as_deref().ok_or_else(|| refused("the answer has no code"))
+}
+
+fn refused(why: impl Into<String>) -> SignInError {
+    SignInError::Refused(why.into())
 }
 
 /// Returns the attempt that the browser keeps for the state of `callback`.
 ///
 /// # Errors
-/// There is none, it is another one's or it began too long ago.
+/// The browser keeps no attempt, or another one, or it began too long ago.
 pub fn attempt_of(
     keys: &KeyRing,
     callback: &Callback,
     sealed: Option<&str>,
     now: DateTime<Utc>,
 ) -> Result<Attempt, SignInError> {
-    let refused = |why: &str| SignInError::Refused(why.to_owned());
     let state = callback.state.as_deref().ok_or_else(|| refused("the answer has no state"))?;
     let sealed = sealed.ok_or_else(|| refused("this browser has not begun this sign-in"))?;
     let attempt = Attempt::open(keys, state, sealed)

@@ -78,11 +78,12 @@ impl Discoveries {
         }
         let turn = self.fetches.begin(tenant).await;
         let _turn = turn.map_err(|_| anyhow::anyhow!("too many sign-ins begin"))?;
+        // Another sign-in may have fetched it meanwhile.
         if let Some(known) = self.find(issuer) {
             return Ok(known);
         }
-        let read = |document: &Json<'_>| Discovery::read(document, issuer);
-        let fetched = Arc::new(fetch_document(client, issuer, read).await?);
+        let fetched = fetch_document(client, issuer, |document| Discovery::read(document, issuer));
+        let fetched = Arc::new(fetched.await?);
         let mut known = self.known.lock();
         if known.len() >= MAX {
             known.clear();

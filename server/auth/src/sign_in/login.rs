@@ -56,8 +56,8 @@ impl Login {
             }
             (None, None) => None,
         };
-        let text = |name| id.as_ref().and_then(|id: &ClientToken| text_of(id.claims.tree(), name));
-        let (subject, session) = (text("sub"), text("sid"));
+        let [subject, session] =
+            ["sub", "sid"].map(|name| id.as_ref().and_then(|id| text_of(id.claims.tree(), name)));
         let told = tokens.expires_in.map(|seconds| now.timestamp_millis() + seconds * 1_000);
         let (holder, ends_at) = if is_by_id_token {
             (id.and_then(|id| id.holder), told)

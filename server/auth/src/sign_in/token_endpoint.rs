@@ -75,13 +75,13 @@ fn body(own: &SignInClient, form: &[(&str, &str)]) -> Vec<u8> {
 }
 
 fn tokens(answer: &Json<'_>) -> Option<Tokens> {
-    let text = |name: &str| answer.get(name).and_then(Json::as_str).map(str::to_owned);
     let expires_in = match answer.get("expires_in") {
         Some(Json::Number(number)) => number.as_i32().map(i64::from),
         _ => None,
     };
-    let [refresh, id] = ["refresh_token", "id_token"].map(text);
-    Some(Tokens { access: text("access_token")?, refresh, id, expires_in })
+    let [access, refresh, id] = ["access_token", "refresh_token", "id_token"]
+        .map(|name| answer.get(name).and_then(Json::as_str).map(str::to_owned));
+    Some(Tokens { access: access?, refresh, id, expires_in })
 }
 
 fn headers(own: &SignInClient) -> anyhow::Result<HeaderMap> {
@@ -91,9 +91,9 @@ fn headers(own: &SignInClient) -> anyhow::Result<HeaderMap> {
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     if let Some(secret) = &own.secret {
         // RFC 6749, section 2.3.1: both are encoded as in a form first.
-        let encoded =
-            |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
-        let pair = format!("{}:{}", encoded(&own.id), encoded(secret));
+        let [id, secret] = [&own.id, secret]
+            .map(|text| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>());
+        let pair = format!("{id}:{secret}");
         let mut value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(pair)))?;
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);

@@ -34,14 +34,16 @@ pub fn format_conditions(file: &str, text: &str) -> Result<String, BundleError> 
             if let Some((_, data)) = as_data
                 && let Some(pair) = data.member("expression")
             {
+                // Where the policy is in braces, so is everything inside of it.
                 let (at, data) =
                     (at.key("rule_data"), if in_braces(policy) { policy } else { data });
                 edits.extend(edit(text, data, pair, &at.key("expression"), &mut problems));
             }
         }
     }
-    let invalid = |invalid| BundleError::Invalid(positions::describe(file, text, &invalid));
-    problems.into_result().map_err(invalid)?;
+    problems
+        .into_result()
+        .map_err(|invalid| BundleError::Invalid(positions::describe(file, text, &invalid)))?;
     let result = edited(text, edits);
     if meaning::is_equal(text, &result) { Ok(result) } else { Err(meaning::changed(file)) }
 }
@@ -69,6 +71,7 @@ fn edit(
     let mut place = value.place.clone();
     let header = text.get(place.start..line_end(text, place.start)).unwrap_or_default();
     let rest = text.get(place.end..line_end(text, place.end)).unwrap_or_default();
+    // The comment of a block is in its header, and what follows its place is the next line.
     let follows = !is_block(*style) && rest.trim_start().starts_with('#');
     let comment = if follows { rest } else { "" };
     place.end += comment.len();

@@ -1,7 +1,6 @@
 //! The meaning of a file of policies or named conditions, which no edit changes.
 
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::json::Member;
 use portcullis_engine::{Condition, Format, Json, expression};
 
 use crate::error::BundleError;
@@ -51,8 +50,9 @@ fn normal_policy(policy: Json<'_>) -> Json<'_> {
         return policy;
     };
     let text = expression::print(&condition.without_searches());
-    let is_other = |(name, _): &Member<'_>| !matches!(&**name, "when" | "rule_data" | "format");
     let condition = ("when".into(), Json::String(text.into()));
+    let others =
+        members.into_iter().filter(|(name, _)| !matches!(&**name, "when" | "rule_data" | "format"));
     // The order of the members has no meaning, and an edit keeps it.
-    Json::Object(members.into_iter().filter(is_other).chain([condition]).collect())
+    Json::Object(others.chain([condition]).collect())
 }

@@ -55,8 +55,9 @@ pub fn write_as_when(file: &str, text: &str) -> Result<WithWhen, BundleError> {
             Err(reason) => result.2.push(left(file, text, (node, member), policy, reason)),
         }
     }
-    let invalid = |invalid| BundleError::Invalid(positions::describe(file, text, &invalid));
-    problems.into_result().map_err(invalid)?;
+    problems
+        .into_result()
+        .map_err(|invalid| BundleError::Invalid(positions::describe(file, text, &invalid)))?;
     let (edits, converted, left) = result;
     let written = edited(text, edits);
     if meaning::is_equal(text, &written) {

@@ -63,14 +63,13 @@ impl<'s> Axes<'s> {
         actions.extend(&named_actions);
         sets.iter().for_each(|(_, inclusions)| inclusions.add_including(&mut roles));
         let roles = named(roles).map(|role| with_included(inclusions, [role]));
-        let open = || std::iter::once(None);
         Self {
             subject: None,
             roles: roles.chain([Vec::new()]).collect(),
             has_relations: false,
             has_all_roles: true,
-            domains: named(domains).map(Some).chain(open()).collect(),
-            actions: named(actions).map(Some).chain(open()).collect(),
+            domains: named(domains).map(Some).chain([None]).collect(),
+            actions: named(actions).map(Some).chain([None]).collect(),
             named: named_actions,
             are_of_pattern: resource.ends_with(WILDCARD),
             inclusions,
@@ -79,19 +78,18 @@ impl<'s> Axes<'s> {
 
     /// Returns the roles of each cell as other inclusions say.
     pub(super) fn roles_by(&self, inclusions: &RoleInclusions) -> Vec<Vec<String>> {
-        let role =
-            |roles: &Vec<String>| with_included(inclusions, roles.first().map(String::as_str));
-        self.roles.iter().map(role).collect()
+        // The first role of a cell is its own, and those that it includes come after it.
+        let own = self.roles.iter().map(|roles| roles.first().map(String::as_str));
+        own.map(|role| with_included(inclusions, role)).collect()
     }
 
     /// Leaves the cells that are wanted. A wanted role that is spelled as a relation is one, if there are any.
     pub(super) fn narrowed(self, wanted: &Wanted<'s>, has_relations: bool) -> Self {
-        let all =
-            |roles: &[String]| with_included(self.inclusions, roles.iter().map(String::as_str));
+        let wanted_roles = wanted.roles.iter().map(String::as_str);
         let roles = match wanted.subject {
-            Some(_) => vec![all(wanted.roles)],
+            Some(_) => vec![with_included(self.inclusions, wanted_roles)],
             None if wanted.roles.is_empty() => self.roles,
-            None => wanted.roles.chunks(1).map(all).collect(),
+            None => wanted_roles.map(|role| with_included(self.inclusions, [role])).collect(),
         };
         Self {
             inclusions: self.inclusions,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use portcullis_engine::relation::relation_of_subject;
 use portcullis_engine::{
-    Plan, Policy, ResourcePattern, RoleInclusions, Rule, TenantFacts, expression,
+    Condition, Plan, Policy, ResourcePattern, RoleInclusions, Rule, TenantFacts, expression,
 };
 use uuid::Uuid;
 
@@ -78,19 +78,23 @@ impl<'s> DecisionSet<'s> {
     /// in one of them alone.
     pub(super) fn changed_patterns<'p>(&'p self, other: &'p DecisionSet<'_>) -> BTreeSet<&'p str> {
         let all = self.by_pattern.keys().chain(other.by_pattern.keys());
-        let contents = |set: &DecisionSet<'_>, pattern: &str| {
-            set.by_pattern.get(pattern).map(Matching::contents).unwrap_or_default()
-        };
         let moved = self.moved_roles(other);
-        let names_moved = |set: &DecisionSet<'_>, pattern: &str| {
-            let matching = set.by_pattern.get(pattern).filter(|_| !moved.is_empty());
-            matching.is_some_and(|matching| !matching.roles().is_disjoint(&moved))
-        };
-        let is_changed = |pattern: &&String| {
-            contents(self, pattern) != contents(other, pattern)
-                || [self, other].into_iter().any(|set| names_moved(set, pattern))
-        };
-        all.filter(is_changed).map(String::as_str).collect()
+        let changed = all.map(String::as_str).filter(|pattern| {
+            self.contents(pattern) != other.contents(pattern)
+                || [self, other].into_iter().any(|set| set.names_any(pattern, &moved))
+        });
+        changed.collect()
+    }
+
+    fn contents(&self, pattern: &str) -> BTreeSet<Content> {
+        self.by_pattern.get(pattern).map(Matching::contents).unwrap_or_default()
+    }
+
+    /// Returns whether a rule or condition of a pattern names one of the roles.
+    fn names_any(&self, pattern: &str, roles: &BTreeSet<&str>) -> bool {
+        // Most changes move no role, and collecting the roles of a pattern reads its conditions.
+        let matching = self.by_pattern.get(pattern).filter(|_| !roles.is_empty());
+        matching.is_some_and(|matching| !matching.roles().is_disjoint(roles))
     }
 
     /// Returns the roles that rules and conditions name and that another role includes in one of two sets alone.
@@ -134,8 +138,9 @@ impl<'s> Matching<'s> {
     pub(super) fn roles(&self) -> BTreeSet<&'s str> {
         let has_relations = self.has_relations();
         let subjects = self.rules.iter().map(|rule| &*rule.tuple.sub);
-        let is_text = |sub: &&str| !has_relations || relation_of_subject(sub).is_none();
-        let mut roles: BTreeSet<&str> = subjects.filter(is_text).collect();
+        // Without relations, a subject that is spelled like one is a plain text.
+        let mut roles: BTreeSet<&str> =
+            subjects.filter(|sub| !has_relations || relation_of_subject(sub).is_none()).collect();
         let conditions = self.policies.iter().filter_map(|it| it.condition.as_ref().ok());
         for condition in conditions {
             roles_in(condition, &mut roles);
@@ -150,25 +155,51 @@ impl<'s> Matching<'s> {
         Plan::compile_with(resource, 0, &rules, policies, Arc::clone(&self.facts), |_| None)
     }
 
-    /// Returns what decides in these: no ids, no names, no order.
+    /// Returns what decides in these, with the conditions that policies use by name: no ids, no names of policies, no order.
     fn contents(&self) -> BTreeSet<Content> {
-        let of_rule = |rule: &&Rule| {
-            let tuple = rule.tuple.clone();
-            [rule.effect.to_string(), tuple.sub, tuple.dom, tuple.obj.to_string(), tuple.act]
-        };
-        let of_policy = |policy: &&Policy| {
-            let condition = policy.condition.as_ref().map(expression::print);
-            [
-                policy.effect.to_string(),
-                policy.priority.to_string(),
-                policy.resource.to_string(),
-                // No resource is empty, so that no rule looks like this.
-                String::new(),
-                condition.unwrap_or_default(),
-            ]
-        };
-        self.rules.iter().map(of_rule).chain(self.policies.iter().map(of_policy)).collect()
+        let rules = self.rules.iter().map(|rule| rule_content(rule));
+        let policies = self.policies.iter().map(|policy| policy_content(policy));
+        let mut named = BTreeMap::new();
+        for condition in self.policies.iter().filter_map(|policy| policy.condition.as_ref().ok()) {
+            add_named(condition, &mut named);
+        }
+        let named = named.into_iter().map(|(name, meaning)| named_content(name, meaning));
+        rules.chain(policies).chain(named).collect()
     }
+}
+
+/// Adds the conditions that a condition uses by name, also through others.
+fn add_named<'c>(condition: &'c Condition, named: &mut BTreeMap<&'c str, &'c Condition>) {
+    for used in condition.uses_of_names() {
+        if let Some(meaning) = used.meaning()
+            && named.insert(used.name(), meaning).is_none()
+        {
+            add_named(meaning, named);
+        }
+    }
+}
+
+fn named_content(name: &str, meaning: &Condition) -> Content {
+    // No effect is empty, so that no policy looks like this.
+    let [effect, priority, resource] = [const { String::new() }; 3];
+    [effect, priority, resource, name.to_owned(), expression::print(meaning)]
+}
+
+fn rule_content(rule: &Rule) -> Content {
+    let tuple = rule.tuple.clone();
+    [rule.effect.to_string(), tuple.sub, tuple.dom, tuple.obj.to_string(), tuple.act]
+}
+
+fn policy_content(policy: &Policy) -> Content {
+    let condition = policy.condition.as_ref().map(expression::print);
+    [
+        policy.effect.to_string(),
+        policy.priority.to_string(),
+        policy.resource.to_string(),
+        // No resource is empty, so that no rule looks like this.
+        String::new(),
+        condition.unwrap_or_default(),
+    ]
 }
 
 /// Returns every pattern that matches `resource`, which may be a pattern itself, once each.

@@ -44,17 +44,18 @@ impl<'a> Grid<'a> {
         let cells = self.values.into_iter().map(|(place, value)| (place.map(Some), value));
         let by_action = joined(cells, 2, axes.actions.len());
         let by_domain = joined(by_action.into_iter(), 1, axes.domains.len());
+        // With some of the roles only, a line for all of them would say more than was asked.
         let by_role = match axes.has_all_roles {
             true => joined(by_domain.into_iter(), 0, axes.roles.len()),
             false => by_domain,
         };
-        let line = |([role, domain, action], value): ([Place; 3], CellValue)| Line {
+        let lines = by_role.into_iter().map(|([role, domain, action], value)| Line {
             role: name(role, |place| axes.roles.get(place)?.first().cloned()),
             domain: name(domain, |place| axes.domains.get(place)?.map(str::to_owned)),
             action: name(action, |place| axes.actions.get(place)?.map(str::to_owned)),
             value,
-        };
-        by_role.into_iter().map(line).collect()
+        });
+        lines.collect()
     }
 }
 
@@ -66,6 +67,7 @@ fn joined(
 ) -> BTreeMap<[Place; 3], CellValue> {
     let mut alike: BTreeMap<([Place; 3], CellValue), Vec<Place>> = BTreeMap::new();
     for (mut place, value) in cells {
+        // Without it the place is the same for all cells along the axis.
         let on_axis = place.get_mut(axis).map(Option::take).unwrap_or_default();
         alike.entry((place, value)).or_default().push(on_axis);
     }

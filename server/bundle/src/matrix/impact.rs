@@ -9,8 +9,8 @@ use portcullis_model::apply::{ImpactChange, ImpactReport};
 use super::axes::Axes;
 use super::budget::Budget;
 use super::decision_set::{DecisionSet, patterns_of};
-use super::grid::{Grid, Line};
-use super::outcome::{cell_decision, is_same};
+use super::grid::Grid;
+use super::outcome::{by_purpose, cell_decision, is_same};
 
 /// The maximum number of changes in a list. Nobody reads more, and each may take kilobytes.
 const MAX_CHANGES: usize = 1_000;
@@ -23,10 +23,11 @@ pub fn impact(
     may_go_on: impl Fn() -> bool,
 ) -> ImpactReport {
     let changed = before.changed_patterns(after);
-    let is_changed =
-        |name: &&str| patterns_of(name).iter().any(|pattern| changed.contains(&**pattern));
-    let resources: BTreeSet<&str> =
-        before.resources().chain(after.resources()).filter(is_changed).collect();
+    let resources: BTreeSet<&str> = before
+        .resources()
+        .chain(after.resources())
+        .filter(|name| patterns_of(name).iter().any(|pattern| changed.contains(&**pattern)))
+        .collect();
     let mut budget = Budget::new();
     let mut changes: Vec<(bool, ImpactChange)> = Vec::new();
     for resource in resources {
@@ -38,22 +39,20 @@ pub fn impact(
     }
     let all = changes.len();
     changes.truncate(MAX_CHANGES);
-    let (changes, others) = changes.into_iter().partition::<Vec<_>, _>(|(is_about, _)| *is_about);
-    let listed = |changes: Vec<(bool, ImpactChange)>| {
-        changes.into_iter().map(|(_, change)| change).collect::<Vec<_>>()
-    };
+    let (changes, others) = by_purpose(changes);
     let cut =
         (all > MAX_CHANGES).then(|| format!("only {MAX_CHANGES} of {all} changes are listed"));
     let notes: Vec<String> = budget.note().into_iter().chain(cut).collect();
     ImpactReport {
         complete: notes.is_empty(),
         note: (!notes.is_empty()).then(|| notes.join("; ")),
-        changes: listed(changes),
-        others: listed(others),
+        changes,
+        others,
     }
 }
 
-/// Returns the changes of one resource, each with whether it is about what the resource is for. `None` if they do not fit into the budget, which notes that.
+/// Returns the changes of one resource, each with whether it is about what the resource is for. `None` if they do not fit into
+/// the budget, which notes that.
 fn changes_of<'s>(
     resource: &'s str,
     before: &DecisionSet<'s>,
@@ -78,17 +77,18 @@ fn changes_of<'s>(
         if is_same((&was, before), (&is, after)) {
             return;
         }
+        // A cell of the value 0 has no line, so that values begin at 1.
         let next = known.len() + 1;
         let pair = (cell_decision(&was), cell_decision(&is));
         grid.set(place, *known.entry(pair).or_insert(next));
     });
     let pairs: HashMap<_, _> = known.iter().map(|(pair, value)| (*value, pair)).collect();
-    let change = |line: Line| {
+    let changes = grid.lines().into_iter().filter_map(|line| {
         let (before, after) = pairs.get(&line.value).copied()?.clone();
         let (role, domain, action) = (line.role, line.domain, line.action);
         let is_about = axes.are_about(action.as_deref());
         let resource = resource.to_owned();
         Some((is_about, ImpactChange { role, domain, resource, action, before, after }))
-    };
-    Some(grid.lines().into_iter().filter_map(change).collect())
+    });
+    Some(changes.collect())
 }

@@ -58,3 +58,12 @@ fn contents<'r>(
         (policy.effect, condition, policy.is_rule.then_some(&*policy.name))
     })
 }
+
+/// Splits what is about the purpose of its resource, each with whether it is, from the rest.
+pub(super) fn by_purpose<T>(all: Vec<(bool, T)>) -> (Vec<T>, Vec<T>) {
+    let (mut own, mut others) = (Vec::new(), Vec::new());
+    for (is_about, one) in all {
+        if is_about { &mut own } else { &mut others }.push(one);
+    }
+    (own, others)
+}

@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::axes::{Axes, Wanted};
 use super::budget::Budget;
 use super::decision_set::DecisionSet;
-use super::grid::{Grid, Line};
-use super::outcome::cell_decision;
+use super::grid::Grid;
+use super::outcome::{by_purpose, cell_decision};
 
 /// The part of a table that is wanted.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,14 @@ pub struct MatrixFilter {
     pub roles: Vec<String>,
     /// The resources, or patterns of resources; all if empty.
     pub resources: Vec<ResourcePattern>,
+}
+
+impl MatrixFilter {
+    /// Returns whether a resource, or a pattern that stands for resources, is wanted.
+    fn wants(&self, name: &str) -> bool {
+        self.resources.is_empty()
+            || self.resources.iter().any(|it| it.matches(name) || it.to_string() == *name)
+    }
 }
 
 /// The outcomes of cells. A cell without a row is denied.
@@ -56,11 +64,7 @@ pub struct MatrixRow {
 
 /// Decides every cell of the resources that are registered or named.
 pub fn table(set: &DecisionSet<'_>, filter: &MatrixFilter) -> MatrixTable {
-    let is_wanted = |name: &&str| {
-        filter.resources.is_empty()
-            || filter.resources.iter().any(|it| it.matches(name) || it.to_string() == **name)
-    };
-    let resources: BTreeSet<&str> = set.resources().filter(is_wanted).collect();
+    let resources: BTreeSet<&str> = set.resources().filter(|name| filter.wants(name)).collect();
     let mut budget = Budget::new();
     let mut cells = Vec::new();
     for resource in resources {
@@ -75,11 +79,12 @@ pub fn who_can(set: &DecisionSet<'_>, domain: &str, action: &str, resource: &str
     let mut budget = Budget::new();
     let wanted = Wanted { domain: Some(domain), action: Some(action), ..Wanted::default() };
     let rows = rows_of(resource, set, &wanted, &mut budget).unwrap_or_default();
-    let named = |(is_about, row)| {
+    // Each axis has the wanted value alone, which lines show as `*`.
+    let named = rows.into_iter().map(|(is_about, row)| {
         let (domain, action) = (Some(domain.to_owned()), Some(action.to_owned()));
         (is_about, MatrixRow { domain, action, ..row })
-    };
-    MatrixTable::new(rows.into_iter().map(named).collect(), &budget)
+    });
+    MatrixTable::new(named.collect(), &budget)
 }
 
 /// Decides for one subject with these roles, in one domain, every action on the resources that are registered or named.
@@ -96,20 +101,19 @@ pub fn what_can(
     for resource in resources {
         cells.extend(rows_of(resource, set, &wanted, &mut budget).unwrap_or_default());
     }
-    let named = |(is_about, row)| {
+    let named = cells.into_iter().map(|(is_about, row)| {
         let (role, domain) = (Some(subject.to_owned()), Some(domain.to_owned()));
         (is_about, MatrixRow { role, domain, ..row })
-    };
-    MatrixTable::new(cells.into_iter().map(named).collect(), &budget)
+    });
+    MatrixTable::new(named.collect(), &budget)
 }
 
 impl MatrixTable {
     /// Makes the table of rows, each with whether it is about what its resource is for.
     fn new(rows: Vec<(bool, MatrixRow)>, budget: &Budget<'_>) -> Self {
         let note = budget.note();
-        let (cells, others) = rows.into_iter().partition::<Vec<_>, _>(|(is_about, _)| *is_about);
-        let rows = |rows: Vec<(bool, MatrixRow)>| rows.into_iter().map(|(_, row)| row).collect();
-        Self { complete: note.is_none(), note, cells: rows(cells), others: rows(others) }
+        let (cells, others) = by_purpose(rows);
+        Self { complete: note.is_none(), note, cells, others }
     }
 }
 
@@ -135,16 +139,17 @@ fn rows_of<'s>(
         if matches!(outcome, Outcome::Deny) {
             return;
         }
+        // A cell of the value 0 has no line, so that values begin at 1.
         let next = known.len() + 1;
         grid.set(place, *known.entry(cell_decision(&outcome)).or_insert(next));
     });
     let outcomes: HashMap<_, _> = known.iter().map(|(outcome, value)| (*value, outcome)).collect();
-    let row = |line: Line| {
+    let rows = grid.lines().into_iter().filter_map(|line| {
         let outcome = outcomes.get(&line.value).copied()?.clone();
         let (role, domain, action) = (line.role, line.domain, line.action);
         let is_about = axes.are_about(action.as_deref());
         let resource = resource.to_owned();
         Some((is_about, MatrixRow { role, domain, resource, action, outcome }))
-    };
-    Some(grid.lines().into_iter().filter_map(row).collect())
+    });
+    Some(rows.collect())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use portcullis_engine::condition::NamedConditions;
 use portcullis_engine::request::{Action, Attributes, Roles};
 use portcullis_engine::{
     Check, Effect, Plan, Policy, ResourcePattern, RoleInclusions, Rule, RuleTuple, expression,
@@ -204,6 +205,38 @@ fn roles_that_include_a_changed_role_change_with_it() {
         let sets = [&before, &after].map(|book| DecisionSet::new(book, REGISTERED));
         assert_eq!(lines(&impact(&sets[0], &sets[1], || true)), expected);
     }
+}
+
+/// A policy whose text stays changes with a condition that it uses, also through another one.
+#[test]
+fn a_changed_condition_changes_the_policies_that_use_it() {
+    let written = [
+        "outer, chart:read, allow, 0: condition.outer",
+        "inner, chart:write, deny, 1: !condition.inner",
+        "none, ward:*, allow, 0: condition.other",
+    ];
+    let book = |inner: &str| {
+        let named =
+            [("inner", inner), ("outer", "condition.inner && user.b == 2"), ("other", "user.c")];
+        let named =
+            named.map(|(name, text)| (name.into(), expression::parse(text).expect("sound")));
+        let named = NamedConditions::new(named);
+        let mut policies = policies(&written);
+        for policy in &mut policies {
+            let condition = policy.condition.clone().expect("a condition");
+            policy.condition = Ok(named.resolve(condition).expect("known names"));
+        }
+        Rulebook::from_stored(Vec::new(), policies)
+    };
+    let (before, after) = (book("user.a == 1"), book("user.a == 3"));
+    let [before, after] = [&before, &after].map(|book| DecisionSet::new(book, REGISTERED));
+    assert_eq!(
+        lines(&impact(&before, &after, || true)),
+        [
+            "*, *, chart:read, *: user.a == 1 && user.b == 2 [outer] -> user.a == 3 && user.b == 2 [outer]"
+        ]
+    );
+    assert_eq!(lines(&impact(&before, &before, || true)), [""; 0]);
 }
 
 #[test]

@@ -5,7 +5,6 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use portcullis_auth::Manager;
 use portcullis_http::error::ApiError;
-use portcullis_operations::permissions::ResourcePermission;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -57,13 +56,12 @@ fn csv_page(visit: &Visit, cursor: Option<String>) -> BoxFuture<'_, Result<CsvPa
     async move {
         let after = cursor.and_then(|cursor| Uuid::parse_str(&cursor).ok()).unwrap_or_default();
         let found = list(visit, Some(&visit.parameter("subject")), after).await?;
-        let row = |one: ResourcePermission| {
+        let rows = found.permissions.into_iter().map(|one| {
             let depends_on = one.depends_on.join(" ");
             vec![one.resource, one.action, one.decision.to_owned(), depends_on]
-        };
-        let rows = found.permissions.into_iter().map(row).collect();
+        });
         let next = found.next.map(|last| last.to_string());
-        Ok(CsvPage { rows, next, revision: found.revision })
+        Ok(CsvPage { rows: rows.collect(), next, revision: found.revision })
     }
     .boxed()
 }

@@ -46,7 +46,7 @@ const ROUTE: &str = "/api/v1/search/subjects";
 
 #[derive(Template)]
 #[template(path = "access_found.html")]
-struct Found {
+struct FoundSubjects {
     subjects: Vec<Subject>,
     /// The word of the decision on everybody else.
     everybody: Option<&'static str>,
@@ -67,7 +67,10 @@ pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, Api
     let question = Question::of(&visit);
     let (title, found) = match question.resource.is_empty() {
         true => ("Who can do something?".to_owned(), Ok(None)),
-        false => (question.title(), Found::read(&visit, &manager, &question).await.map(Some)),
+        false => {
+            let found = FoundSubjects::read(&visit, &manager, &question).await;
+            (question.title(), found.map(Some))
+        }
     };
     let page = QuestionPage {
         name: "Choose",
@@ -90,8 +93,9 @@ fn csv_page(visit: &Visit, cursor: Option<String>) -> BoxFuture<'_, Result<CsvPa
         let page = search(visit, Question::of(visit).body(), cursor).await?;
         let (next, revision) = (page.next.clone(), page.revision);
         let subjects = named(visit, &manager, page).await?;
-        let row = |one: Subject| vec![one.name, one.decision.to_owned(), one.because.name];
-        Ok(CsvPage { rows: subjects.into_iter().map(row).collect(), next, revision })
+        let rows = subjects.into_iter();
+        let rows = rows.map(|one| vec![one.name, one.decision.to_owned(), one.because.name]);
+        Ok(CsvPage { rows: rows.collect(), next, revision })
     }
     .boxed()
 }
@@ -201,7 +205,7 @@ impl Subject {
     }
 }
 
-impl Found {
+impl FoundSubjects {
     async fn read(visit: &Visit, manager: &Manager, question: &Question) -> Result<Self, ApiError> {
         let cursor = visit.cursor();
         let page = search(visit, question.body(), cursor).await?;

@@ -28,14 +28,15 @@ pub(super) struct Day {
 impl Timeline {
     /// Returns the figure of revisions, which begin with the newest.
     pub(super) fn of(records: &[RevisionRecord]) -> Self {
-        let time = |record: &RevisionRecord| record.at.millis();
-        let newest = records.first().map(time).unwrap_or_default();
-        let oldest = records.last().map(time).unwrap_or_default();
+        let newest = records.first().map(|record| record.at.millis()).unwrap_or_default();
+        let oldest = records.last().map(|record| record.at.millis()).unwrap_or_default();
+        // A single revision has no span to divide by.
         let span = (newest - oldest).max(1);
-        let dot = |record: &RevisionRecord| Dot {
-            x: MARGIN + (time(record) - oldest) * (WIDTH - 2 * MARGIN) / span,
+        let dots = records.iter().map(|record| Dot {
+            x: MARGIN + (record.at.millis() - oldest) * (WIDTH - 2 * MARGIN) / span,
             via: record.via.into_str(),
-        };
+        });
+        // The revisions of a day are beside each other.
         let mut days: Vec<Day> = Vec::new();
         for record in records {
             let date = record.at.to_string().get(..10).unwrap_or_default().to_owned();
@@ -54,6 +55,6 @@ impl Timeline {
         };
         let changed: i64 = records.iter().map(|record| record.count).sum();
         let name = format!("Revisions {numbers}: {} with {changed} changed records", records.len());
-        Self { name, width: WIDTH, dots: records.iter().map(dot).collect(), days }
+        Self { name, width: WIDTH, dots: dots.collect(), days }
     }
 }

@@ -3,7 +3,7 @@
 use askama::Template;
 use portcullis_engine::excerpt::excerpt;
 use portcullis_engine::{Condition, Json};
-use portcullis_model::apply::{FieldChange, PlannedAction, PlannedChange};
+use portcullis_model::apply::{PlannedAction, PlannedChange};
 use portcullis_model::revision::RecordChange;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -18,10 +18,10 @@ const MAX_VALUE: usize = 2_000;
 pub(crate) struct ChangeTable {
     /// The changes in sentences; none of a plan.
     words: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<ChangeRow>,
 }
 
-struct Row {
+struct ChangeRow {
     record: String,
     field: String,
     before: String,
@@ -46,38 +46,43 @@ impl ChangeTable {
     pub(crate) fn of_stored(plan: &Value) -> Self {
         let changes = plan["changes"].as_array().into_iter().flatten();
         let rows = changes.flat_map(|change| {
-            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             let record = format!("{} {}", text(&change["kind"]), text(&change["name"]));
             let action = text(&change["action"]);
             let fields = change["fields"].as_array().cloned().unwrap_or_default();
-            let row = |field: &Value| Row {
+            let rows = fields.iter().map(|field| ChangeRow {
                 record: record.clone(),
                 field: named(&text(&field["path"])),
                 before: shown(&field["before"].to_string()),
                 after: shown(&field["after"].to_string()),
-            };
-            let rows: Vec<Row> = fields.iter().map(row).collect();
+            });
+            let rows: Vec<_> = rows.collect();
             if rows.is_empty() { vec![whole(record.clone(), &action)] } else { rows }
         });
         Self { words: Vec::new(), rows: rows.collect() }
     }
 }
 
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
 /// Returns the rows of a change.
-fn rows(change: &PlannedChange) -> Vec<Row> {
+fn rows(change: &PlannedChange) -> Vec<ChangeRow> {
     let kind: &'static str = change.kind.into_str();
     let record = format!("{kind} {}", change.name);
-    let value = |value: &Option<Box<RawValue>>| {
-        value.as_ref().map_or_else(|| "–".to_owned(), |value| shown(value.get()))
-    };
-    let row = |field: &FieldChange| Row {
+    let rows = change.fields.iter().map(|field| ChangeRow {
         record: record.clone(),
         field: named(&field.path),
-        before: value(&field.before),
-        after: value(&field.after),
-    };
-    let rows: Vec<Row> = change.fields.iter().map(row).collect();
+        before: shown_or_dash(field.before.as_deref()),
+        after: shown_or_dash(field.after.as_deref()),
+    });
+    let rows: Vec<_> = rows.collect();
+    // A record that is made or deleted as a whole has no members beside each other.
     if rows.is_empty() { vec![whole(record, word(change.action))] } else { rows }
+}
+
+fn shown_or_dash(value: Option<&RawValue>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| shown(value.get()))
 }
 
 fn word(action: PlannedAction) -> &'static str {
@@ -91,8 +96,8 @@ fn word(action: PlannedAction) -> &'static str {
 }
 
 /// Returns the row of a change of a whole record.
-fn whole(record: String, action: &str) -> Row {
-    Row { record, field: action.to_owned(), before: String::new(), after: String::new() }
+fn whole(record: String, action: &str) -> ChangeRow {
+    ChangeRow { record, field: action.to_owned(), before: String::new(), after: String::new() }
 }
 
 /// Returns the name of a member: its JSON pointer without the slash.

@@ -13,7 +13,7 @@ use super::copies::Question;
 use crate::visit::Visit;
 
 /// A check with its answer.
-pub(crate) struct Asked {
+pub(crate) struct AskedCheck {
     subject: String,
     action: String,
     resource: String,
@@ -24,7 +24,7 @@ pub(crate) struct Asked {
     pub(crate) explanation: Value,
 }
 
-impl Asked {
+impl AskedCheck {
     /// Decides and explains the check of a body of `POST /api/v1/check?explain=true`.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use portcullis_engine::resource::object_of;
 use portcullis_model::decision::DecisionRecord;
 use serde_json::{Value, json};
 
@@ -81,13 +82,22 @@ impl<'q> Question<'q> {
         format!("{} {may} {} {}", self.subject, self.action, self.object())
     }
 
-    /// Returns `type:id` if the attributes name the object, else the resource.
+    /// Returns `type:id` if the attributes have an id, else the resource.
     fn object(&self) -> String {
-        let text = |name: &str| self.attributes["resource"][name].as_str();
-        match (text("type"), text("id")) {
-            (Some(kind), Some(id)) => format!("{kind}:{id}"),
-            _ => self.resource.to_owned(),
+        match self.object_id() {
+            Some(id) => format!("{}:{id}", self.object_type()),
+            None => self.resource.to_owned(),
         }
+    }
+
+    /// Returns the type of the object: the one that the attributes name, or else the name in the resource.
+    fn object_type(&self) -> &str {
+        let sent = self.attributes["resource"]["type"].as_str();
+        sent.unwrap_or_else(|| object_of(self.resource))
+    }
+
+    fn object_id(&self) -> Option<&str> {
+        self.attributes["resource"]["id"].as_str()
     }
 
     /// Returns the ways to ask the question again.
@@ -126,34 +136,28 @@ impl<'q> Question<'q> {
         command
     }
 
-    /// Returns the body of an evaluation, whose resource has type and id if the attributes have them.
+    /// Returns the body of an evaluation, whose resource has an id if the attributes have one.
     fn authzen(&self) -> String {
-        let Self { subject, action, resource, attributes, .. } = self;
-        let of = |kind: &str| attributes.get(kind).cloned().unwrap_or_else(|| json!({}));
-        let own = of("resource");
-        let text = |name: &str| own.get(name).and_then(Value::as_str).map(str::to_owned);
-        let kind = resource.rsplit_once(':').map_or(*resource, |(kind, _)| kind);
+        let Self { subject, action, .. } = self;
         let mut body = json!({
             "subject": {"type": "user", "id": subject},
             "action": {"name": action},
-            "resource": {
-                "type": text("type").unwrap_or_else(|| kind.to_owned()),
-                "id": text("id").unwrap_or_default(),
-            },
+            "resource": {"type": self.object_type(), "id": self.object_id().unwrap_or_default()},
         });
         for (member, kind) in [("subject", "user"), ("resource", "resource"), ("action", "action")]
         {
-            let mut properties = of(kind);
+            let mut properties = self.attributes[kind].clone();
             if let Some(members) = properties.as_object_mut() {
+                // AuthZEN has them as members of the resource itself.
                 members.retain(|name, _| kind != "resource" || (name != "type" && name != "id"));
                 if !members.is_empty() {
                     body[member]["properties"] = properties;
                 }
             }
         }
-        let context = of("context");
+        let context = &self.attributes["context"];
         if context.as_object().is_some_and(|members| !members.is_empty()) {
-            body["context"] = context;
+            body["context"] = context.clone();
         }
         body.to_string()
     }

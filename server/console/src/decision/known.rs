@@ -63,14 +63,17 @@ impl Known {
 /// Returns the attributes that an explanation has.
 fn read(attributes: &[Value]) -> Vec<KnownAttribute> {
     let read = attributes.iter().map(|one| {
-        let text = |name: &str| one[name].as_str().unwrap_or_default().to_owned();
         let value = match one.get("value") {
             Some(value) => shown(value),
-            None if one.get("because").is_some() => text("because"),
-            None => text("words"),
+            None if one.get("because").is_some() => text_of(one, "because"),
+            None => text_of(one, "words"),
         };
         let value = if value.is_empty() { "absent".to_owned() } else { value };
-        KnownAttribute { attribute: text("attribute"), value, source: text("source") }
+        KnownAttribute {
+            attribute: text_of(one, "attribute"),
+            value,
+            source: text_of(one, "source"),
+        }
     });
     read.collect()
 }
@@ -88,6 +91,11 @@ fn sent(record: &DecisionRecord) -> Vec<KnownAttribute> {
         })
     });
     all.collect()
+}
+
+/// Returns the text of a member; empty without one.
+pub(super) fn text_of(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_default().to_owned()
 }
 
 /// Returns a value as a page shows it.

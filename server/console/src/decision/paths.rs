@@ -3,6 +3,8 @@
 use askama::Template;
 use serde_json::Value;
 
+use super::known::text_of;
+
 /// The width and height of a box, in units of the figure.
 const BOX: (usize, usize) = (176, 32);
 /// The room for an arrow and its name.
@@ -101,6 +103,7 @@ impl PathFigure {
     fn of(relation: &Value) -> Option<Self> {
         let own = relation["path"].as_array();
         let branches = relation["branches"].as_array().into_iter().flatten();
+        // A part that is negated holds because nothing leads there.
         let of_parts = branches.filter(|part| part["holds"] == true && part["negated"] != true);
         let path = own.into_iter().chain(of_parts.filter_map(|part| part["path"].as_array()));
         let edges: Vec<Edge> =
@@ -135,12 +138,13 @@ impl Placed {
 }
 
 fn edge(edge: &Value) -> Edge {
-    let text = |name: &str| edge[name].as_str().unwrap_or_default().to_owned();
+    let [object, relation, subject, source] =
+        ["object", "relation", "subject", "source"].map(|name| text_of(edge, name));
     let subject = match edge["subject_relation"].as_str() {
-        Some(relation) => format!("{}#{relation}", text("subject")),
-        None => text("subject"),
+        Some(relation) => format!("{subject}#{relation}"),
+        None => subject,
     };
-    Edge { object: text("object"), relation: text("relation"), subject, source: text("source") }
+    Edge { object, relation, subject, source }
 }
 
 /// Returns the first characters of a text, with a sign if there are more.

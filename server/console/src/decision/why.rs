@@ -6,7 +6,7 @@ use portcullis_model::decision::DecisionRecord;
 use portcullis_operations::decisions::{self, Reproduction};
 use serde_json::Value;
 
-use super::known::shown;
+use super::known::{shown, text_of};
 use crate::visit::Visit;
 use portcullis_http::error::ApiError;
 
@@ -96,9 +96,8 @@ impl Why {
 
     /// Returns the reasons of an explanation, as the API shows it. `is_default` says whether nothing decided.
     pub(crate) fn of(explanation: &Value, is_default: bool) -> Self {
-        let list = |name: &str| explanation[name].as_array().cloned().unwrap_or_default();
-        let policies: Vec<ShownPolicy> = list("policies").iter().map(policy).collect();
-        let rules: Vec<Step> = list("rules").iter().map(rule).collect();
+        let policies: Vec<_> = list_of(explanation, "policies").iter().map(policy).collect();
+        let rules: Vec<_> = list_of(explanation, "rules").iter().map(rule).collect();
         let ladder = ladder(&policies, &rules, is_default);
         let changes = explanation.get("would_allow").and_then(Value::as_array);
         let changes = changes.map(|sets| sets.iter().map(change_set).collect());
@@ -111,7 +110,7 @@ impl Why {
             changes,
             complete: is_complete,
             ladder,
-            attributes: list("attributes"),
+            attributes: list_of(explanation, "attributes"),
         }
     }
 }
@@ -130,8 +129,8 @@ fn word(reproduction: Reproduction) -> Option<String> {
     }
 }
 
-fn text_of(value: &Value, name: &str) -> String {
-    value[name].as_str().unwrap_or_default().to_owned()
+fn list_of(value: &Value, name: &str) -> Vec<Value> {
+    value[name].as_array().cloned().unwrap_or_default()
 }
 
 /// Returns the sign of an outcome or an effect.
@@ -171,6 +170,7 @@ fn add_nodes(node: &Value, depth: usize, nodes: &mut Vec<Node>) {
         Some(children) => children.iter().collect(),
         None => node.get("child").into_iter().collect::<Vec<_>>(),
     };
+    // A node that is too deep stands for its parts.
     let is_whole = children.is_empty() || depth >= MAX_DEPTH;
     let expression = node["expression"].as_str();
     let text = match (expression, &*kind) {
@@ -213,30 +213,25 @@ fn rule(rule: &Value) -> Step {
 }
 
 fn change_set(set: &Value) -> Vec<Change> {
-    let changes = set["changes"].as_array().cloned().unwrap_or_default();
-    let value = |change: &Value, name: &str| match &change[name] {
+    let changes = list_of(set, "changes");
+    let changes = changes.iter().map(|change| Change {
+        attribute: text_of(change, "attribute"),
+        from: shown_or_dash(&change["from"]),
+        to: shown_or_dash(&change["to"]),
+    });
+    changes.collect()
+}
+
+fn shown_or_dash(value: &Value) -> String {
+    match value {
         Value::Null => "–".to_owned(),
         value => shown(value),
-    };
-    let change = |change: &Value| Change {
-        attribute: text_of(change, "attribute"),
-        from: value(change, "from"),
-        to: value(change, "to"),
-    };
-    changes.iter().map(change).collect()
+    }
 }
 
 /// Returns the steps in the order in which they decide: rules that deny, policies by priority, rules that allow, and the deny
 /// that is left.
 fn ladder(policies: &[ShownPolicy], rules: &[Step], is_default: bool) -> Vec<Step> {
-    let of_policy = |policy: &ShownPolicy| Step {
-        name: policy.name.clone(),
-        text: String::new(),
-        about: format!("{}, priority {}", policy.effect, policy.priority),
-        outcome: policy.outcome.clone(),
-        mark: policy.mark,
-        decides: policy.decides,
-    };
     let denying = rules.iter().filter(|rule| rule.outcome == "deny").cloned();
     let allowing = rules.iter().filter(|rule| rule.outcome != "deny").cloned();
     let default = Step {
@@ -247,6 +242,13 @@ fn ladder(policies: &[ShownPolicy], rules: &[Step], is_default: bool) -> Vec<Ste
         mark: mark("deny"),
         decides: is_default,
     };
-    let policies = policies.iter().map(of_policy);
+    let policies = policies.iter().map(|policy| Step {
+        name: policy.name.clone(),
+        text: String::new(),
+        about: format!("{}, priority {}", policy.effect, policy.priority),
+        outcome: policy.outcome.clone(),
+        mark: policy.mark,
+        decides: policy.decides,
+    });
     denying.chain(policies).chain(allowing).chain([default]).collect()
 }

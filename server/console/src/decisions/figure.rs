@@ -3,7 +3,7 @@
 use askama::Template;
 use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
-use portcullis_model::decision_stats::{DecisionGroup, StatsDimension};
+use portcullis_model::decision_stats::StatsDimension;
 use portcullis_operations::decisions;
 use portcullis_runtime::error::OperationError;
 use url::form_urlencoded;
@@ -65,9 +65,10 @@ impl Figure {
         };
         let counted = DecisionSelection { from: Some(from), ..selection.clone() };
         let stats = decisions::stats(&visit.app, &visit.caller, counted, &[dimension]).await?;
-        let sum = |count: fn(&DecisionGroup) -> u64| stats.groups.iter().map(count).sum::<u64>();
-        let (allow, deny) = (sum(|group| group.allow), sum(|group| group.deny));
+        let allow = stats.groups.iter().map(|group| group.allow).sum();
+        let deny = stats.groups.iter().map(|group| group.deny).sum();
         let most = stats.groups.iter().map(|group| group.allow + group.deny).max().unwrap_or(1);
+        // The newest periods come last.
         let first = stats.groups.len().saturating_sub(MAX_BARS);
         let newest = stats.groups.get(first..).unwrap_or_default();
         let page = visit.page("decisions");
@@ -95,12 +96,9 @@ fn bar(
     (length, page): (i64, &str),
     selection: &DecisionSelection,
 ) -> Bar {
-    let height = |count: u64| match count {
-        0 => 0,
-        count => (count.saturating_mul(HEIGHT) / most).max(1),
-    };
-    let (allow_height, deny_height) = (height(allow), height(deny));
+    let (allow_height, deny_height) = (height(allow, most), height(deny, most));
     let end = Timestamp::parse(&start).map(|begin| Timestamp::from_millis(begin.millis() + length));
+    // The filter of the page, with the time of the bar in place of its own.
     let mut filter = form_urlencoded::Serializer::new(String::new());
     filter.append_pair("from", &start);
     if let Some(end) = end {
@@ -127,6 +125,14 @@ fn bar(
         allow_height,
         deny_y: HEIGHT.saturating_sub(deny_height),
         deny_height,
+    }
+}
+
+fn height(count: u64, most: u64) -> u64 {
+    match count {
+        0 => 0,
+        // One decision among thousands is seen, too.
+        count => (count.saturating_mul(HEIGHT) / most).max(1),
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct NoRecord {
 #[derive(Template)]
 #[template(path = "decisions_table.html")]
 pub(super) struct Table {
-    rows: Vec<Row>,
+    rows: Vec<DecisionRow>,
     next: Option<String>,
     /// The replicas whose newest decisions are missing.
     silent: usize,
@@ -33,7 +33,7 @@ pub(super) struct Table {
     api: AsApi,
 }
 
-struct Row {
+struct DecisionRow {
     page: String,
     time: ShownTime,
     decision: &'static str,
@@ -64,11 +64,9 @@ impl Table {
         let found = decisions::list(&visit.app, &visit.caller, selection, page).await?;
         let listed = found.into;
         // A cursor is the record before the page.
-        let before = |rest: Uuid| Uuid::from_u128(rest.as_u128().saturating_add(1));
+        let before_rest = found.rest.map(|rest| Uuid::from_u128(rest.as_u128().saturating_add(1)));
         let last = listed.records.last().filter(|_| listed.more).map(|record| record.id);
-        let next = last
-            .or(found.rest.map(before))
-            .map(|last| at_cursor(&visit.uri, &wanted.cursor(&last)));
+        let next = last.or(before_rest).map(|last| at_cursor(&visit.uri, &wanted.cursor(&last)));
         let address = &visit.address;
         Ok(Self {
             rows: listed.records.into_iter().map(row).collect(),
@@ -80,10 +78,9 @@ impl Table {
     }
 }
 
-fn row(record: DecisionRecord) -> Row {
-    let by = |name: &str, value: &str| with_query("decisions", &[(name, value)]);
+fn row(record: DecisionRecord) -> DecisionRow {
     let decision: &'static str = record.decision.into_str();
-    Row {
+    DecisionRow {
         page: format!("decisions/{}", record.id),
         time: ShownTime::of(record.time),
         decision,
@@ -99,4 +96,9 @@ fn row(record: DecisionRecord) -> Row {
         resource: record.resource,
         reason: record.reason,
     }
+}
+
+/// Returns the address of the decisions with this member.
+fn by(name: &str, value: &str) -> String {
+    with_query("decisions", &[(name, value)])
 }

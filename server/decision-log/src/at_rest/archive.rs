@@ -103,7 +103,7 @@ impl Archive {
         Ok(self.0.objects.put(path, bytes).await?)
     }
 
-    /// Reads a whole file; `None` if there is none.
+    /// Reads a whole file; `None` if it does not exist.
     pub(crate) async fn get(&self, path: &str) -> Result<Option<Bytes>, ArchiveError> {
         Ok(self.0.objects.get(path).await?)
     }
@@ -115,7 +115,7 @@ impl Archive {
         Ok(self.0.objects.delete(path).await?)
     }
 
-    /// Returns a file of so many bytes, to be read by ranges on a thread that may block.
+    /// Returns the file at `path`, which has `bytes` bytes, to be read by ranges on a thread that may block.
     pub(crate) fn object(&self, path: &str, bytes: u64) -> RemoteObject {
         let (objects, path) = (self.0.objects.clone(), path.to_owned());
         let (read, damaged) = (Arc::clone(&self.0.read), Arc::clone(&self.0.damaged));

@@ -72,6 +72,7 @@ pub(crate) fn split<'j>(
     });
     cells[WHOLE] = Cell::Null;
     join(&cells, joined, |out, _, json| out.extend_from_slice(json));
+    // A text that the other columns do not give back byte by byte is kept whole.
     if joined != json {
         cells[WHOLE] = Cell::Bytes(json.into());
     }
@@ -80,16 +81,20 @@ pub(crate) fn split<'j>(
 
 /// Returns the cell of a member.
 fn cell(form: Form, raw: &str) -> Option<Cell<Cow<'_, [u8]>>> {
-    let plain = || raw.strip_prefix('"')?.strip_suffix('"').filter(|text| !text.contains('\\'));
     Some(match form {
-        Form::Text => Cell::Bytes(match plain() {
+        Form::Text => Cell::Bytes(match plain_text(raw) {
             Some(text) => text.as_bytes().into(),
             None => serde_json::from_str::<String>(raw).ok()?.into_bytes().into(),
         }),
         Form::Json => Cell::Bytes(raw.as_bytes().into()),
         Form::Integer => Cell::Number(raw.parse().ok()?),
-        Form::Instant => Cell::Number(Timestamp::parse(plain()?)?.millis()),
+        Form::Instant => Cell::Number(Timestamp::parse(plain_text(raw)?)?.millis()),
     })
+}
+
+/// Returns the text of a JSON string without escapes.
+fn plain_text(raw: &str) -> Option<&str> {
+    raw.strip_prefix('"')?.strip_suffix('"').filter(|text| !text.contains('\\'))
 }
 
 /// The value of a required column for a record without the member.

@@ -62,12 +62,11 @@ pub(crate) async fn append(
 fn hash_of(before: &[u8], row: &FileRow) -> Vec<u8> {
     let mut hash = Sha256::new();
     hash.update(before);
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let fields = [
         row.seq.to_string(),
         row.cause.clone(),
-        text(&row.path),
-        text(&row.replaces),
+        row.path.clone().unwrap_or_default(),
+        row.replaces.clone().unwrap_or_default(),
         row.created_at.to_string(),
         row.records.to_string(),
         row.bytes.to_string(),
@@ -75,6 +74,7 @@ fn hash_of(before: &[u8], row: &FileRow) -> Vec<u8> {
     ];
     for field in fields {
         hash.update(field.as_bytes());
+        // Ends the field, so that its last characters cannot move into the next one.
         hash.update([0]);
     }
     hash.finalize().to_vec()
@@ -104,7 +104,7 @@ pub(crate) fn is_signed(keys: &KeyRing, row: &FileRow) -> bool {
     keys.is_authentic(&parts(&row.hash), &mac)
 }
 
-/// Returns a row that stands for the rows from `first` to `last`, of which the first one follows the hash `before`.
+/// Returns a row that stands for the rows from `first` to `last`. The first of them follows the hash `before`.
 pub(crate) fn pruned(
     keys: &KeyRing,
     (first, before): (i64, &[u8]),

@@ -82,7 +82,10 @@ fn add(
     if levels.is_empty() {
         cells.extend(values);
     } else {
-        let cell = |level: &i16| if *level == 0 { Some(Cell::Null) } else { values.next() };
-        cells.extend(levels.iter().filter_map(cell));
+        // A missing value leaves a cell out, so that the caller notices by the number of cells.
+        cells.extend(levels.iter().filter_map(|level| match level {
+            0 => Some(Cell::Null),
+            _ => values.next(),
+        }));
     }
 }

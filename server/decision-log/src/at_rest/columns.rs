@@ -119,7 +119,6 @@ pub(crate) static SCHEMA: LazyLock<Result<TypePtr, ParquetError>> = LazyLock::ne
 /// Returns how a file, or a group of rows that share texts, is written. Equal records make equal bytes.
 pub(crate) fn properties(shares: bool) -> WriterProperties {
     let dictionary = if shares { SHARED_DICTIONARY } else { DICTIONARY };
-    let path = |name: &str| ColumnPath::new(vec![name.to_owned()]);
     let zstd = Compression::ZSTD(ZstdLevel::default());
     let mut properties = WriterProperties::builder()
         .set_created_by("portcullis".to_owned())
@@ -156,6 +155,10 @@ pub(crate) fn properties(shares: bool) -> WriterProperties {
             .set_column_bloom_filter_max_ndv(path(name), GROUP_ROWS as u64);
     }
     properties.build()
+}
+
+fn path(name: &str) -> ColumnPath {
+    ColumnPath::new(vec![name.to_owned()])
 }
 
 /// Returns the place of the column with this name.

@@ -46,17 +46,7 @@ impl Archive {
         tenants: &BTreeSet<String>,
     ) -> Result<Excluded, StoreError> {
         let names: Vec<&String> = tenants.iter().collect();
-        let read = async |tx: &mut Tx| {
-            let leaving = tenants::leaving(tx).await?.into_iter().collect();
-            let created = tenants::created(tx, &names).await?.into_iter().collect();
-            let mut persons = BTreeMap::<String, BTreeMap<Vec<u8>, i64>>::new();
-            for erasure in decision_erasures::list(tx).await? {
-                let of_tenant = persons.entry(erasure.tenant_id).or_default();
-                of_tenant.insert(erasure.subject, erasure.erased_at);
-            }
-            Ok(Excluded { leaving, created, persons })
-        };
-        self.store().read_all(read).await
+        self.store().read_all(async |tx| Excluded::read(tx, &names).await).await
     }
 
     /// Returns the authentication code of a subject: the database does not name the persons whose records are erased.
@@ -67,6 +57,17 @@ impl Archive {
 }
 
 impl Excluded {
+    async fn read(tx: &mut Tx, tenants: &[&String]) -> Result<Self, StoreError> {
+        let leaving = tenants::leaving(tx).await?.into_iter().collect();
+        let created = tenants::created(tx, tenants).await?.into_iter().collect();
+        let mut persons = BTreeMap::<String, BTreeMap<Vec<u8>, i64>>::new();
+        for erasure in decision_erasures::list(tx).await? {
+            let of_tenant = persons.entry(erasure.tenant_id).or_default();
+            of_tenant.insert(erasure.subject, erasure.erased_at);
+        }
+        Ok(Self { leaving, created, persons })
+    }
+
     /// Returns whether the record must not be kept. Counts it in `erased` if it is about an erased person.
     pub(crate) fn has(
         &self,
@@ -92,6 +93,7 @@ impl Excluded {
         let persons = self.persons.get(tenant)?;
         let Subject { subject } = serde_json::from_slice(json).ok()?;
         let code = archive.code_of(tenant, &subject);
+        // What the person does after the erasure is recorded like anybody else's decisions.
         persons.get(&code).filter(|at| Timestamp::from_id(id).millis() <= **at)?;
         Some(code)
     }
@@ -112,7 +114,7 @@ impl Excluded {
 }
 
 impl ErasedRecords {
-    /// Returns whether there is none about a person.
+    /// Returns whether no record about a person was left out.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_person.is_empty()
     }

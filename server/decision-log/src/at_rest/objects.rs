@@ -47,7 +47,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Reads a whole file; `None` if there is none.
+    /// Reads a whole file; `None` if it does not exist.
     pub(crate) async fn get(&self, path: &str) -> Result<Option<Bytes>, ObjectError> {
         match self.store.get(&Path::parse(path)?).await {
             Ok(found) => Ok(Some(found.bytes().await?)),

@@ -37,8 +37,7 @@ pub(super) struct FilePlaces([Option<usize>; COLUMNS.len()]);
 impl FilePlaces {
     pub(super) fn new(metadata: &ParquetMetaData) -> Self {
         let columns = metadata.file_metadata().schema_descr().columns();
-        let place = |name| columns.iter().position(|column| column.name() == name);
-        Self(COLUMNS.map(|column| place(column.name)))
+        Self(COLUMNS.map(|column| columns.iter().position(|own| own.name() == column.name)))
     }
 
     /// Returns the place of `column` in the file.
@@ -54,11 +53,11 @@ impl<'g> Pages<'g> {
         group: usize,
     ) -> Self {
         let about = metadata.row_group(group);
-        let total = usize::try_from(about.num_rows()).unwrap_or_default();
+        let total = size(about.num_rows());
         Self { object, metadata, group, about, total, places: FilePlaces::new(metadata) }
     }
 
-    /// Returns all rows but those of which somebody knows that they cannot be read.
+    /// Returns all rows but those that are known to be damaged.
     pub(crate) fn all_rows(&self) -> Vec<usize> {
         let mut rows = (0..self.total).collect();
         self.retain_sound(&mut rows);
@@ -87,7 +86,9 @@ impl<'g> Pages<'g> {
             return Err(error);
         }
         let (all, mut damaged) = ((0..self.total).collect::<Vec<_>>(), Vec::new());
+        // The error does not tell the page, and others may be damaged, too: each page is tried.
         for column in self.columns_of_file() {
+            // So that only one column is in memory at a time.
             self.object.forget();
             self.object.read_ahead(&self.ranges(column, &all)?)?;
             for page in self.row_ranges(column)? {
@@ -119,14 +120,12 @@ impl<'g> Pages<'g> {
             self.metadata.page_index().and_then(|index| index.column_index(self.group, place));
         let Some(ColumnIndexMetaData::BYTE_ARRAY(bounds)) = index else { return Ok(()) };
         let text = text.as_bytes();
-        let may_have = |page: usize| {
-            bounds.min_value(page).is_none_or(|least| least <= text)
-                && bounds.max_value(page).is_none_or(|greatest| greatest >= text)
-        };
-        let pages = self.row_ranges(column)?.into_iter().enumerate();
-        let pages: Vec<_> =
-            pages.filter(|(page, _)| may_have(*page)).map(|(_, rows)| rows).collect();
-        let mut pages = pages.into_iter().peekable();
+        let pages = self.row_ranges(column)?.into_iter().enumerate().filter(|(page, _)| {
+            bounds.min_value(*page).is_none_or(|least| least <= text)
+                && bounds.max_value(*page).is_none_or(|greatest| greatest >= text)
+        });
+        let mut pages = pages.map(|(_, rows)| rows).peekable();
+        // Pages and rows both ascend: each page is looked at once.
         rows.retain(|row| {
             while pages.next_if(|page| page.end <= *row).is_some() {}
             pages.peek().is_some_and(|page| page.contains(row))
@@ -152,6 +151,7 @@ impl<'g> Pages<'g> {
                 Ok(block) => block,
                 Err(error) => {
                     self.go_on_after(error, &mut rows)?;
+                    // Some of the old readers are beyond the rows of the block.
                     columns = self.columns()?;
                     self.block(&mut columns, &rows)?
                 }
@@ -224,8 +224,7 @@ impl<'g> Pages<'g> {
             let bytes = texts.unwrap_or(page.compressed_page_size.into()).min(all);
             (page.first_row_index, bytes)
         });
-        let place = |number: i64| usize::try_from(number).unwrap_or_default();
-        Ok(pages.map(|(first, bytes)| (place(first), place(bytes))).collect())
+        Ok(pages.map(|(first, bytes)| (size(first), size(bytes))).collect())
     }
 
     /// Keeps the rows whose cell of `column` is as `is_wanted` says.
@@ -249,39 +248,41 @@ impl<'g> Pages<'g> {
         let (index, place) = (self.metadata.page_index(), self.places.of(column));
         let index =
             index.zip(place).and_then(|(index, place)| index.offset_index(self.group, place));
-        let missing = || ParquetError::General("the file does not say where its pages are".into());
-        index.ok_or_else(missing)
+        index.ok_or_else(|| {
+            ParquetError::General("the file does not say where its pages are".into())
+        })
     }
 
     fn about_column(&self, column: usize) -> Result<&ColumnChunkMetaData, ParquetError> {
-        let missing = || ParquetError::General("the file lacks the column".into());
-        let place = self.places.of(column).ok_or_else(missing)?;
+        let place = self.places.of(column);
+        let place =
+            place.ok_or_else(|| ParquetError::General("the file lacks the column".into()))?;
         Ok(self.about.column(place))
     }
 
     /// Returns the rows of each page of `column`.
     fn row_ranges(&self, column: usize) -> Result<Vec<Range<usize>>, ParquetError> {
         let starts = self.locations(column)?.iter();
-        let starts = starts.map(|page| usize::try_from(page.first_row_index).unwrap_or_default());
+        let starts = starts.map(|page| size(page.first_row_index));
         let ends = starts.clone().skip(1).chain([self.total]);
         Ok(starts.zip(ends).map(|(start, end)| start..end).collect())
     }
 
     /// Returns where the pages of `column` with these rows are in the file.
     fn ranges(&self, column: usize, mut rows: &[usize]) -> Result<Vec<Range<u64>>, ParquetError> {
-        let place = |offset: i64| u64::try_from(offset).unwrap_or_default();
         let locations = self.locations(column)?;
         let mut ranges = Vec::new();
         let dictionary = self.about_column(column)?.dictionary_page_offset();
+        // The dictionary is before the first page, and has the values of them all.
         if let (Some(start), Some(first), false) = (dictionary, locations.first(), rows.is_empty())
         {
-            ranges.push(place(start)..place(first.offset));
+            ranges.push(offset(start)..offset(first.offset));
         }
         for (page, page_rows) in locations.iter().zip(self.row_ranges(column)?) {
             let (here, later) = rows.split_at(rows.partition_point(|row| *row < page_rows.end));
             if !here.is_empty() {
-                let start = place(page.offset);
-                ranges.push(start..start + place(page.compressed_page_size.into()));
+                let start = offset(page.offset);
+                ranges.push(start..start + offset(page.compressed_page_size.into()));
             }
             rows = later;
         }
@@ -328,6 +329,16 @@ impl<'g> Pages<'g> {
         )?;
         Ok(ColumnCells::new(get_column_reader(chunk.column_descr_ptr(), Box::new(pages))))
     }
+}
+
+/// Returns a number of rows or bytes as the metadata have it; 0 for a negative one, which only a damaged file has.
+fn size(number: i64) -> usize {
+    usize::try_from(number).unwrap_or_default()
+}
+
+/// As [`size`], for a place in the file.
+fn offset(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
 }
 
 /// Returns whether the cell is this text.

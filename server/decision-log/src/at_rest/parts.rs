@@ -1,7 +1,7 @@
 //! The files that have wanted records, by the manifest.
 
-use portcullis_storage::decision_files::{self, PartRow};
-use portcullis_storage::{StoreError, Tx};
+use portcullis_storage::StoreError;
+use portcullis_storage::decision_files;
 use uuid::Uuid;
 
 use super::archive::Archive;
@@ -11,10 +11,11 @@ use crate::wanted::Wanted;
 impl Archive {
     /// Lists the parts with records of the wanted tenant and time.
     pub(crate) async fn parts(&self, wanted: &Wanted) -> Result<Vec<RestedPart>, StoreError> {
-        let rows = async |tx: &mut Tx| decision_files::parts(tx, Uuid::nil(), Uuid::max()).await;
-        let rows = self.store().read(&wanted.tenant, rows).await?;
-        let part = |row: PartRow| RestedPart::new(self.clone(), row);
-        let wanted = |row: &PartRow| wanted.overlaps(row.first_id, row.last_id);
-        Ok(rows.into_iter().filter(wanted).map(part).collect())
+        let rows = self.store().read(&wanted.tenant, async |tx| {
+            decision_files::parts(tx, Uuid::nil(), Uuid::max()).await
+        });
+        let rows = rows.await?.into_iter();
+        let rows = rows.filter(|row| wanted.overlaps(row.first_id, row.last_id));
+        Ok(rows.map(|row| RestedPart::new(self.clone(), row)).collect())
     }
 }

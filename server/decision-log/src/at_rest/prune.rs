@@ -18,8 +18,10 @@ impl Archive {
     /// Removes rows about files that are long gone. The store must have none of them any more.
     pub(crate) async fn prune(&self, now: Timestamp) -> Result<(), ArchiveError> {
         let before = Timestamp::from_millis(now.millis() - TOLD.as_millis() as i64);
-        let ended = async |tx: &mut Tx| decision_files::ended(tx, before, ROUND).await;
-        let ended = self.store().read_all(ended).await?;
+        let ended = self
+            .store()
+            .read_all(async |tx| decision_files::ended(tx, before, ROUND).await)
+            .await?;
         // While nothing is due, nobody waits for a transaction that writes.
         if ended.is_empty() {
             return Ok(());
@@ -45,6 +47,7 @@ impl Archive {
     ) -> Result<bool, StoreError> {
         let (Some(&first), Some(&last)) = (run.first(), run.last()) else { return Ok(true) };
         let before = decision_files::before(tx, first).await?;
+        // With the row after the run, if there is one: it may stand for others.
         let mut rows = decision_files::list(tx, first - 1, last - first + 2).await?;
         let after = rows.pop_if(|row| row.seq > last);
         if !rows.iter().map(|row| row.seq).eq(run.iter().copied()) {
@@ -58,16 +61,18 @@ impl Archive {
             );
             return Ok(false);
         };
-        let joins = |row: &FileRow| chain::is_pruned(row) && chain::is_signed(self.keys(), row);
-        let before = before.filter(|row| row.seq == first - 1 && joins(row));
+        let before = before.filter(|row| row.seq == first - 1 && self.stands_for_others(row));
         let after = after.filter(|row| {
-            chain::first(row) == last + 1 && chain::follows(&end.hash, row) && joins(row)
+            chain::first(row) == last + 1
+                && chain::follows(&end.hash, row)
+                && self.stands_for_others(row)
         });
         let end = after.as_ref().unwrap_or(end);
         let row = match &before {
             Some(row) => chain::pruned(self.keys(), (chain::first(row), &row.sha256), end, now),
             None => chain::pruned(self.keys(), (first, &hash), end, now),
         };
+        // Fewer rows are there if another process was faster: without a commit they stay.
         let wanted = rows.len() + usize::from(before.is_some()) + usize::from(after.is_some());
         if decision_files::remove(tx, chain::first(&row), row.seq).await? != wanted as u64 {
             return Ok(false);
@@ -86,5 +91,10 @@ impl Archive {
             hash = &row.hash;
         }
         rows.last()
+    }
+
+    /// Returns whether the service put the row in the place of others.
+    fn stands_for_others(&self, row: &FileRow) -> bool {
+        chain::is_pruned(row) && chain::is_signed(self.keys(), row)
     }
 }

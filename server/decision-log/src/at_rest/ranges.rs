@@ -63,14 +63,16 @@ impl RemoteObject {
     }
 
     fn fetch(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, ParquetError> {
-        let fetch = async |range| {
-            let bytes = self.objects.read(&self.path, range).await?;
-            self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-            Ok::<_, ObjectError>(bytes)
-        };
+        let fetched = coalesce_ranges(ranges, |range| self.fetch_range(range), NEAR);
         // On a thread that may block.
-        let fetched = Handle::current().block_on(coalesce_ranges(ranges, fetch, NEAR));
+        let fetched = Handle::current().block_on(fetched);
         fetched.map_err(|error| ParquetError::External(Box::new(error)))
+    }
+
+    async fn fetch_range(&self, range: Range<u64>) -> Result<Bytes, ObjectError> {
+        let bytes = self.objects.read(&self.path, range).await?;
+        self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(bytes)
     }
 }
 

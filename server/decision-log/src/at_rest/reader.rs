@@ -111,11 +111,11 @@ impl RestedPart {
 pub(crate) fn every_group(object: RemoteObject) -> Result<Vec<RestedGroup>, ParquetError> {
     let object = Arc::new(object);
     let metadata = Arc::new(read_metadata(&object)?);
-    let group = |group| {
+    let groups = (0..metadata.num_row_groups()).map(|group| {
         let (object, metadata) = (Arc::clone(&object), Arc::clone(&metadata));
         RestedGroup { object, metadata, group, ids: (Uuid::nil(), Uuid::max()) }
-    };
-    Ok((0..metadata.num_row_groups()).map(group).collect())
+    });
+    Ok(groups.collect())
 }
 
 /// Reads the metadata of a file, with the places of its pages.
@@ -130,8 +130,11 @@ fn read_metadata(object: &RemoteObject) -> Result<ParquetMetaData, ParquetError>
 /// Returns the least and the greatest text of the column at this place of the file.
 fn bounds(group: &RowGroupMetaData, column: usize) -> Option<(String, String)> {
     let Statistics::ByteArray(statistics) = group.column(column).statistics()? else { return None };
-    let text = |bytes: &ByteArray| String::from_utf8(bytes.data().to_vec()).ok();
     Some((text(statistics.min_opt()?)?, text(statistics.max_opt()?)?))
+}
+
+fn text(bytes: &ByteArray) -> Option<String> {
+    String::from_utf8(bytes.data().to_vec()).ok()
 }
 
 impl RestedGroup {
@@ -244,8 +247,9 @@ fn wanted_rows(
         pages.retain(&mut rows, column, |cell| is_text(cell, text))?;
     }
     if let (Some(some), Some(column)) = (wanted.selection.undetermined, place("undetermined")) {
-        let is_empty = |cell: &_| matches!(cell, Cell::Null) || is_text(cell, "[]");
-        pages.retain(&mut rows, column, |cell| some != is_empty(cell))?;
+        pages.retain(&mut rows, column, |cell| {
+            some != (matches!(cell, Cell::Null) || is_text(cell, "[]"))
+        })?;
     }
     if let (false, Some(column)) = (wanted.counts, place("left_out")) {
         pages.retain(&mut rows, column, |cell| matches!(cell, Cell::Null))?;
@@ -262,6 +266,7 @@ fn wanted_rows(
     known.retain(|(id, _)| wanted.has_id(*id));
     wanted.retain_first(&mut known, |(id, _)| *id);
     let mut rows: Vec<_> = known.into_iter().map(|(_, row)| row).collect();
+    // The choice of the first records does not keep the order of the rows.
     rows.sort_unstable();
     Ok(rows)
 }

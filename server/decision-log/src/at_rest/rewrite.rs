@@ -10,7 +10,6 @@ use portcullis_model::decision::DecisionSelection;
 use portcullis_storage::decision_files::{self, FileRow, PartRow};
 use portcullis_storage::record_answers;
 use sha2::{Digest, Sha256};
-use uuid::Uuid;
 
 use super::archive::{Archive, ArchiveError};
 use super::chain::{self, Event};
@@ -45,8 +44,10 @@ impl Archive {
         selections: &[DecisionSelection],
         now: Timestamp,
     ) -> Result<(), ArchiveError> {
-        let wanted = |selection| Wanted::new(tenant, selection, DecisionSpan::default());
-        let wanted: Arc<[Wanted]> = selections.iter().map(wanted).collect();
+        let wanted = selections
+            .iter()
+            .map(|selection| Wanted::new(tenant, selection, DecisionSpan::default()));
+        let wanted: Arc<[Wanted]> = wanted.collect();
         // Another process may write a file anew meanwhile, and knew of no erasure: the new one is looked at, too.
         while self.erase_once(tenant, &wanted, now).await? {}
         Ok(())
@@ -105,6 +106,7 @@ impl Archive {
             self.rewrite(&path, now).await?;
         }
         uploads::remove_unnamed(self, now).await?;
+        // The manifest has to tell of files that are gone as long as the store has them.
         if left.is_empty() {
             self.prune(now).await?;
         }
@@ -145,7 +147,7 @@ impl Archive {
         let tenants: BTreeSet<String> = parts.iter().map(|part| part.tenant_id.clone()).collect();
         let excluded = self.excluded(&tenants).await?;
         let (archive, path) = (self.clone(), path.to_owned());
-        let write = move || {
+        run_apart(move || {
             let (mut rows, mut erased) = (UnsortedRows::default(), ErasedRecords::default());
             for group in every_group(object)? {
                 group.every(|(tenant, id, bytes), json, cells| {
@@ -164,10 +166,12 @@ impl Archive {
             }
             let digest = hex::encode(digest.finalize());
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            let name = |first: Uuid| format!("{folder}/{first}-{digest}.parquet");
-            Ok((NewFile::write(&rows, &tenants, name)?, erased))
-        };
-        run_apart(write).await?
+            let file = NewFile::write(&rows, &tenants, |first| {
+                format!("{folder}/{first}-{digest}.parquet")
+            })?;
+            Ok((file, erased))
+        })
+        .await?
     }
 
     /// Puts `file`, which has the records that are not `erased`, in the place of the one at `path`.
@@ -202,6 +206,7 @@ impl Archive {
         };
         chain::append(&mut tx, self.keys(), [event]).await?;
         for part in file.iter().flat_map(|file| &file.parts) {
+            // The records that are left expire when they would have without the erasure.
             let before = parts.iter().find(|before| before.tenant_id == part.tenant_id);
             let expires_at = before.map_or(part.last_at, |before| before.expires_at);
             decision_files::add_part(&mut tx, &PartRow { expires_at, ..part.clone() }).await?;

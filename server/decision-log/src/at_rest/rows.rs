@@ -16,7 +16,7 @@ pub(super) const LEAST_SHARED: usize = 4 * 1024;
 
 /// A record whose cells are somewhere in the texts of all.
 #[derive(Clone, Debug)]
-struct Row {
+struct RecordRow {
     id: Uuid,
     cells: Range<usize>,
     /// The cells that other rows may share, each with its column.
@@ -32,14 +32,14 @@ struct Row {
 #[derive(Debug)]
 pub(crate) struct Rows {
     cells: Bytes,
-    by_tenant: BTreeMap<String, Vec<Row>>,
+    by_tenant: BTreeMap<String, Vec<RecordRow>>,
 }
 
 /// Records in any order.
 #[derive(Debug, Default)]
 pub(crate) struct UnsortedRows {
     cells: Vec<u8>,
-    by_tenant: BTreeMap<String, HashMap<Vec<u8>, Vec<Row>>>,
+    by_tenant: BTreeMap<String, HashMap<Vec<u8>, Vec<RecordRow>>>,
     /// Room for a JSON text.
     joined: Vec<u8>,
     /// The texts that rows may share, by address.
@@ -92,7 +92,7 @@ impl UnsortedRows {
         self.add_row((tenant, id, bytes), &cells, apart);
     }
 
-    /// Adds the record with these cells, whose JSON text has so many `bytes`.
+    /// Adds the record with these cells, whose JSON text has `bytes` bytes.
     pub(crate) fn add_cells(
         &mut self,
         (tenant, id, bytes): (&str, Uuid, usize),
@@ -123,14 +123,15 @@ impl UnsortedRows {
         cells.iter().for_each(|cell| put(&mut self.cells, cell));
         for (_, text) in &apart {
             let number = self.texts.len();
-            let first = || TextRows { number, rows: 0 };
-            self.texts.entry(address(text)).or_insert_with(first).rows += 1;
+            let rows = self.texts.entry(address(text));
+            rows.or_insert_with(|| TextRows { number, rows: 0 }).rows += 1;
         }
-        let row = Row { id, cells: start..self.cells.len(), apart, bytes, text: None };
+        let row = RecordRow { id, cells: start..self.cells.len(), apart, bytes, text: None };
         let subject: &[u8] = match cells.get(SUBJECT) {
             Some(Cell::Bytes(subject)) => subject.as_ref(),
             _ => &[],
         };
+        // An entry would copy the name of the tenant, and of the subject, for each record.
         if !self.by_tenant.contains_key(tenant) {
             self.by_tenant.insert(tenant.to_owned(), HashMap::new());
         }
@@ -144,24 +145,31 @@ impl UnsortedRows {
     /// Sorts the records. One that is there twice stays once.
     pub(crate) fn sorted(self) -> Rows {
         let Self { cells, by_tenant, texts, .. } = self;
-        let sorted = |by_subject: HashMap<Vec<u8>, Vec<Row>>| {
-            let mut subjects: Vec<_> = by_subject.into_iter().collect();
-            subjects.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-            for (_, rows) in &mut subjects {
-                rows.sort_unstable_by_key(|row| (row.id, row.cells.start));
-                rows.dedup_by_key(|row| row.id);
-            }
-            let mut rows: Vec<_> = subjects.into_iter().flat_map(|(_, rows)| rows).collect();
-            rows.iter_mut().for_each(|row| row.text = row.largest_shared(&texts));
-            rows.sort_by_key(|row| row.text);
-            rows
-        };
-        let by_tenant = by_tenant.into_iter().map(|(tenant, rows)| (tenant, sorted(rows)));
+        let by_tenant =
+            by_tenant.into_iter().map(|(tenant, rows)| (tenant, sorted_rows(rows, &texts)));
         Rows { cells: cells.into(), by_tenant: by_tenant.collect() }
     }
 }
 
-impl Row {
+/// Returns the records of a tenant in the order of the file.
+fn sorted_rows(
+    by_subject: HashMap<Vec<u8>, Vec<RecordRow>>,
+    texts: &HashMap<usize, TextRows>,
+) -> Vec<RecordRow> {
+    let mut subjects: Vec<_> = by_subject.into_iter().collect();
+    subjects.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    for (_, rows) in &mut subjects {
+        rows.sort_unstable_by_key(|row| (row.id, row.cells.start));
+        rows.dedup_by_key(|row| row.id);
+    }
+    let mut rows: Vec<_> = subjects.into_iter().flat_map(|(_, rows)| rows).collect();
+    rows.iter_mut().for_each(|row| row.text = row.largest_shared(texts));
+    // A stable sort: rows with one text, and those with none, stay in the order of subject and id.
+    rows.sort_by_key(|row| row.text);
+    rows
+}
+
+impl RecordRow {
     /// Returns the number of the largest text that it shares with other rows; `None` if it shares little.
     fn largest_shared(&self, texts: &HashMap<usize, TextRows>) -> Option<usize> {
         let texts = self.apart.iter().filter_map(|(_, text)| {
@@ -199,7 +207,7 @@ impl Rows {
         self.rows(tenant).iter().map(|row| row.bytes).sum()
     }
 
-    fn rows(&self, tenant: &str) -> &[Row] {
+    fn rows(&self, tenant: &str) -> &[RecordRow] {
         self.by_tenant.get(tenant).map(Vec::as_slice).unwrap_or_default()
     }
 }
@@ -227,6 +235,7 @@ fn put<B: AsRef<[u8]>>(out: &mut Vec<u8>, cell: &Cell<B>) {
 impl RowCells {
     /// Takes the cell of the next column. It shares the memory of all.
     pub(crate) fn take(&mut self) -> Cell<ByteArray> {
+        // A cell that is apart has left a null here, which is taken, too.
         let own = self.take_own();
         let column = self.column;
         self.column += 1;

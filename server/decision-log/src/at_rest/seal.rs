@@ -9,7 +9,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use portcullis_fairness::run_apart;
 use portcullis_model::Timestamp;
 use portcullis_storage::decision_files::{self, PartRow};
-use portcullis_storage::{Tx, tenant_settings};
+use portcullis_storage::tenant_settings;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -48,8 +48,9 @@ impl Archive {
         let tenants = run_apart(move || tenants_of(&from)).await??;
         let excluded = self.excluded(&tenants).await?;
         let (archive, replica) = (self.clone(), replica.to_owned());
-        let write = move || {
+        let written = run_apart(move || {
             let (mut rows, mut erased) = (UnsortedRows::default(), ErasedRecords::default());
+            // Nothing ends the reading at a text that cannot be read: the error is kept until its end.
             let (mut texts, mut read) = (SegmentTexts::new(&segment, usize::MAX), Ok(()));
             segment.read(segment.length(), |frame| {
                 let record = (frame.tenant, frame.id, frame.json);
@@ -64,8 +65,8 @@ impl Archive {
             })?;
             read?;
             Ok::<_, ArchiveError>((write_files(&rows.sorted(), &replica)?, erased))
-        };
-        let (files, erased) = run_apart(write).await??;
+        });
+        let (files, erased) = written.await??;
         if erased.of_tenants > 0 {
             // A clock that went far back before the tenant was made leaves out records of a tenant that exists.
             let records = erased.of_tenants;
@@ -73,8 +74,9 @@ impl Archive {
         }
         let (mut new, mut is_repetition) = (Vec::new(), false);
         for file in files {
-            let find = async |tx: &mut Tx| decision_files::find(tx, &file.path).await;
-            if self.store().read_all(find).await?.is_some() {
+            let known =
+                self.store().read_all(async |tx| decision_files::find(tx, &file.path).await);
+            if known.await?.is_some() {
                 is_repetition = true;
             } else {
                 uploads::store(self, &file.path, file.bytes.clone(), now).await?;
@@ -121,6 +123,7 @@ impl Archive {
 fn tenants_of(segment: &Segment) -> io::Result<BTreeSet<String>> {
     let mut tenants = BTreeSet::new();
     segment.read(segment.length(), |frame| {
+        // `insert` alone would copy the name for each record.
         if !tenants.contains(frame.tenant) {
             tenants.insert(frame.tenant.to_owned());
         }
@@ -141,7 +144,7 @@ impl NewFile {
         let path = name(first);
         let total: usize = tenants.iter().map(|tenant| rows.bytes(tenant)).sum();
         let size = number(bytes.len());
-        let part = |tenant: &String| {
+        let parts = tenants.iter().filter_map(|tenant| {
             let (first_id, last_id) = (rows.ids(tenant).min()?, rows.ids(tenant).max()?);
             let share = bytes.len() as f64 * rows.bytes(tenant) as f64 / total.max(1) as f64;
             Some(PartRow {
@@ -156,8 +159,8 @@ impl NewFile {
                 last_at: Timestamp::from_id(last_id).millis(),
                 expires_at: 0,
             })
-        };
-        let parts = tenants.iter().filter_map(part).collect();
+        });
+        let parts = parts.collect();
         let sha256 = Sha256::digest(&bytes).to_vec();
         Ok(Some(Self { path, bytes, sha256, parts }))
     }
@@ -188,8 +191,8 @@ fn write_files(rows: &Rows, replica: &str) -> Result<Vec<NewFile>, ArchiveError>
         tenants.partition(|tenant| rows.bytes(tenant) >= OWN_FILE);
     let mut files = Vec::new();
     for tenant in large {
-        let name = |first| path(&tenant, first, replica);
-        files.extend(NewFile::write(rows, std::slice::from_ref(&tenant), name)?);
+        let tenants = std::slice::from_ref(&tenant);
+        files.extend(NewFile::write(rows, tenants, |first| path(&tenant, first, replica))?);
     }
     files.extend(NewFile::write(rows, &small, |first| path(SHARED, first, replica))?);
     Ok(files)
@@ -200,6 +203,7 @@ const SHARED: &str = "_shared";
 
 fn path(tenant: &str, first: Uuid, replica: &str) -> String {
     let (tenant, day) = (folder_name(tenant), Timestamp::from_id(first).to_string());
+    // An instant begins with its date, as in `2025-01-31T…`.
     let day = day.get(..10).unwrap_or_default();
     format!("tenant={tenant}/date={day}/{first}-{replica}.parquet")
 }

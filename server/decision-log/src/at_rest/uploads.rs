@@ -41,14 +41,15 @@ pub(crate) async fn name(tx: &mut Tx, path: &str) -> Result<(), ArchiveError> {
 /// Removes files that were stored long ago and that the manifest does not name.
 pub(crate) async fn remove_unnamed(archive: &Archive, now: Timestamp) -> Result<(), ArchiveError> {
     let before = Timestamp::from_millis(now.millis() - UNNAMED.as_millis() as i64);
-    let left = async |tx: &mut Tx| decision_uploads::left(tx, before, ROUND).await;
-    for path in archive.store().read_all(left).await? {
+    let left = archive.store().read_all(async |tx| decision_uploads::left(tx, before, ROUND).await);
+    for path in left.await? {
         let mut tx = archive.store().write_all().await?;
         let leaves = decision_uploads::leave(&mut tx, &path, before).await?;
         tx.commit().await?;
         if leaves {
             archive.delete(&path).await?;
         }
+        // Last: until then nobody stores a file at the path, which would be deleted with the old one.
         let mut tx = archive.store().write_all().await?;
         decision_uploads::forget(&mut tx, &path).await?;
         tx.commit().await?;

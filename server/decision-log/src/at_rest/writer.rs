@@ -81,17 +81,18 @@ fn write_columns(
     mut rows: impl Iterator<Item = RowCells>,
 ) -> Result<Vec<(Bytes, ColumnCloseResult)>, ParquetError> {
     let mut sinks = [(); COLUMNS.len()].map(|()| TrackedWrite::new(Vec::new()));
-    let writer = |(sink, column): (_, &Arc<_>)| {
+    let columns = file.schema_descr().columns();
+    let writers = sinks.iter_mut().zip(columns).map(|(sink, column)| {
         let pages = Box::new(SerializedPageWriter::new(sink));
         get_column_writer(Arc::clone(column), Arc::clone(properties), pages)
-    };
-    let columns = file.schema_descr().columns();
-    let mut writers: Vec<_> = sinks.iter_mut().zip(columns).map(writer).collect();
+    });
+    let mut writers: Vec<_> = writers.collect();
     let mut values = [(); COLUMNS.len()].map(|()| Values::default());
     loop {
         let block = rows.by_ref().take(BLOCK).map(|mut row| {
             values.iter_mut().for_each(|values| values.push(row.take()));
         });
+        // To count the rows of the block is to take them.
         if block.count() == 0 {
             break;
         }
@@ -100,9 +101,8 @@ fn write_columns(
         }
     }
     let closed = writers.into_iter().map(ColumnWriter::close).collect::<Result<Vec<_>, _>>()?;
-    let written =
-        |(sink, closed): (TrackedWrite<Vec<u8>>, _)| Ok((sink.into_inner()?.into(), closed));
-    sinks.into_iter().zip(closed).map(written).collect()
+    let written = sinks.into_iter().zip(closed);
+    written.map(|(sink, closed)| Ok((sink.into_inner()?.into(), closed))).collect()
 }
 
 impl Values {

@@ -85,10 +85,10 @@ pub(super) fn message(refusal: &WriteRefusal) -> String {
 
 /// Returns the first broken object, as the end of a part of a sentence.
 fn example(broken: &BrokenObjects) -> String {
-    let example = broken.first.first();
-    let shown =
-        |one: &BrokenObject| format!(", such as the {} `{}`: {}", one.kind, one.name, one.message);
-    example.map(shown).unwrap_or_default()
+    let Some(BrokenObject { kind, name, message }) = broken.first.first() else {
+        return String::new();
+    };
+    format!(", such as the {kind} `{name}`: {message}")
 }
 
 /// Returns the facts for a program.
@@ -105,8 +105,10 @@ pub(super) fn details(refusal: &WriteRefusal) -> Value {
             json!({"expected": expected, "revision": current})
         }
         WriteRefusal::Breaks(BrokenObjects { first, count }) => {
-            let shown = |one: &BrokenObject| json!({"kind": one.kind, "name": one.name, "message": one.message});
-            json!({"broken": first.iter().map(shown).collect::<Vec<_>>(), "count": count})
+            let broken = first
+                .iter()
+                .map(|one| json!({"kind": one.kind, "name": one.name, "message": one.message}));
+            json!({"broken": broken.collect::<Vec<_>>(), "count": count})
         }
         WriteRefusal::ShadowRequired(ShadowShortfall { required, seen, .. }) => json!({
             "required": required,
@@ -124,6 +126,7 @@ fn shadow_message(ShadowShortfall { draft, required, seen }: &ShadowShortfall) -
     let flips =
         required.flips.map(|most| format!("at most {most} flips in shadow (`shadow_flips`)"));
     let wanted: Vec<String> = time.into_iter().chain(flips).collect();
+    // The rest of the sentence about the draft.
     let there = match seen {
         None => "is not in shadow; store it with `shadow: true`".to_owned(),
         Some(seen) => {
@@ -149,9 +152,9 @@ fn shadow_message(ShadowShortfall { draft, required, seen }: &ShadowShortfall) -
 fn fitting(conflicts: &[OwnerConflict]) -> Vec<Value> {
     let mut bytes = 0;
     let values = conflicts.iter().map(|conflict| json!(conflict));
-    let fits = |value: &Value| -> bool {
+    let fitting = values.take_while(|value| {
         bytes += value.to_string().len();
         bytes <= MAX_CONFLICTS
-    };
-    values.take_while(fits).collect()
+    });
+    fitting.collect()
 }

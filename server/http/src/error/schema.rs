@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use portcullis_limits::{BucketLevel, Rate, RateLevel, RateLevels, RefusalReason};
 use serde_json::{Map, Value, json};
-use utoipa::openapi::schema::{AdditionalProperties, Type};
+use utoipa::openapi::schema::{AdditionalProperties, ArrayBuilder, ObjectBuilder, Type};
 
 use super::*;
 use portcullis_model::apply::{ObjectKind, OwnerConflict};
@@ -223,11 +223,6 @@ impl Described {
 document!(ErrorBody as "Error" => error_body());
 
 fn error_body() -> AnySchema {
-    // Any text: an error quotes what it is about, and that may be U+0000.
-    let text = || schema::typed(Type::String);
-    let about = |what: &str| text().description(Some(what));
-    let number = |what: &str| schema::typed(Type::Integer).description(Some(what));
-    let objects = |what: &str| schema::list(schema::typed(Type::Object)).description(Some(what));
     let problem = schema::record().field("path", text()).field("message", text());
     let details = schema::typed(Type::Object)
         .property("path", about("JSON pointer to the first problem in the body"))
@@ -261,8 +256,26 @@ fn error_body() -> AnySchema {
         .into()
 }
 
+/// Any text: an error quotes what it is about, and that may be U+0000.
+fn text() -> ObjectBuilder {
+    schema::typed(Type::String)
+}
+
+fn about(what: &str) -> ObjectBuilder {
+    text().description(Some(what))
+}
+
+fn number(what: &str) -> ObjectBuilder {
+    schema::typed(Type::Integer).description(Some(what))
+}
+
+fn objects(what: &str) -> ArrayBuilder {
+    schema::list(schema::typed(Type::Object)).description(Some(what))
+}
+
 fn codes() -> Vec<&'static str> {
     let mut codes: Vec<_> = kinds().iter().map(|(error, _)| error.status_and_code().1).collect();
+    // Errors with the same code are neighbours in `kinds`.
     codes.dedup();
     codes
 }

@@ -98,6 +98,7 @@ impl TlsIdentity {
                 let outcome = self.reload();
                 (self, outcome)
             });
+            // The thread is gone only when the process stops.
             let Ok((same, outcome)) = reloaded.await else { return };
             self = same;
             let is_new = replace_fault(&mut last, outcome.as_ref().err());
@@ -119,6 +120,7 @@ impl TlsIdentity {
         if content == self.content {
             return Ok(false);
         }
+        // Content that does not parse is not kept: the next look tries it again.
         let parsed = content.parse()?;
         self.content = content;
         self.current.0.store(Arc::new(parsed));
@@ -144,8 +146,7 @@ struct Content {
 
 impl Content {
     fn read(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
-        let read = |path, variable| std::fs::read(path).map_err(|error| unusable(variable)(&error));
-        Ok(Self { certificate: read(certificate, CERTIFICATE)?, key: read(key, KEY)? })
+        Ok(Self { certificate: read_file(certificate, CERTIFICATE)?, key: read_file(key, KEY)? })
     }
 
     fn parse(&self) -> Result<CertifiedKey, TlsError> {
@@ -158,8 +159,17 @@ impl Content {
         }
         let key = PrivateKeyDer::from_pem_slice(&self.key).map_err(|error| no_key(&error))?;
         let provider: CryptoProvider = aws_lc_rs::default_provider();
-        CertifiedKey::from_der(certificates, key, &provider).map_err(|error| no_key(&error))
+        CertifiedKey::from_der(certificates, key, &provider).map_err(|error| match error {
+            rustls::Error::InconsistentKeys(_) => {
+                no_key(&"it is not the key of the certificate in TLS_CERT_FILE")
+            }
+            error => no_key(&error),
+        })
     }
+}
+
+fn read_file(path: &Path, variable: &'static str) -> Result<Vec<u8>, TlsError> {
+    std::fs::read(path).map_err(|error| unusable(variable)(&error))
 }
 
 #[cfg(test)]

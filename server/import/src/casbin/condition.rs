@@ -144,12 +144,11 @@ impl Condition {
     /// Returns alternatives, each a list of conditions that hold together. One of the alternatives holds exactly if the
     /// condition does. With `as_rules`, those that rules can say become rules.
     pub(super) fn alternatives(self, as_rules: bool) -> Vec<Vec<Self>> {
-        let few = |all: &Vec<Vec<Self>>| {
-            let policies =
-                all.iter().filter(|parts| !as_rules || !parts.iter().all(Self::fits_rule));
-            policies.count() <= MAX_POLICIES
-        };
-        self.clone().split().filter(few).unwrap_or_else(|| vec![vec![self]])
+        // A split consumes the condition, which has to stay whole where it is too wide.
+        let split = self.clone().split();
+        split
+            .filter(|all| policies_of(all, as_rules) <= MAX_POLICIES)
+            .unwrap_or_else(|| vec![vec![self]])
     }
 
     /// Returns whether a rule can say it.
@@ -173,10 +172,16 @@ impl Condition {
                 }
                 all
             }
+            // A negation stays whole: a policy can say it, and rules cannot.
             other => vec![vec![other]],
         };
         (alternatives.len() <= MAX_RULES).then_some(alternatives)
     }
+}
+
+/// Returns how many of the alternatives become policies.
+fn policies_of(alternatives: &[Vec<Condition>], as_rules: bool) -> usize {
+    alternatives.iter().filter(|parts| !as_rules || !parts.iter().all(Condition::fits_rule)).count()
 }
 
 /// Returns each alternative of `left` together with each of `right`, without those that contradict themselves.
@@ -204,6 +209,7 @@ fn together(parts: Vec<Condition>) -> Option<Vec<Condition>> {
         });
         match own {
             None => merged.push(part),
+            // The request has one text in this field, which must be a value of both.
             Some(own) => {
                 own.values.retain(|value| new.values.contains(value));
                 // A role counts only if both sides ask for it: otherwise the name itself is meant.
@@ -223,6 +229,7 @@ fn with_prefixes(parts: Vec<Condition>) -> Option<Vec<Condition>> {
         parts.into_iter().partition(|part| part.prefix().is_some());
     for test in tests {
         let known = others.iter_mut().find_map(|other| match (other, test.prefix()) {
+            // A role has members of any name, so that the prefix still has to be tested.
             (Condition::OneOf(own), Some((field, prefix)))
                 if own.field == field && own.roles.is_empty() =>
             {
@@ -254,6 +261,11 @@ impl Condition {
             }) => Some((*field, prefix)),
             _ => None,
         }
+    }
+
+    /// Returns whether it asks for an empty field, which no request has.
+    pub(super) fn asks_for_empty(&self) -> bool {
+        matches!(self, Self::OneOf(own) if own.values.iter().all(String::is_empty))
     }
 
     /// Returns the order of the condition among those that hold together: who, what, where, then the rest.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use portcullis_engine::Effect;
 
-use super::condition::{Condition, OneOf, number};
+use super::condition::{Condition, number};
 use super::known::Known;
 use super::lines::Line;
 use super::membership::{RoleScope, Roles};
@@ -43,10 +43,12 @@ pub(super) fn convert(
     conversion.note_orders(&policies);
     let objects = Objects::new(model, &policies, &roles, &mut faults);
     if model.matcher.reads_policy() && !policies.is_empty() {
+        // A line with a fault about its object is reported, and becomes nothing.
         let refused: BTreeSet<_> = faults.iter().filter_map(|fault| fault.line).collect();
         policies.retain(|line| !refused.contains(&line.number));
         let ordered = conversion.in_order(&policies, &mut faults);
         for (rank, line) in ordered.iter().enumerate() {
+            // The first line decides, and the highest priority wins.
             let priority = i64::try_from(ordered.len() - rank).unwrap_or(i64::MAX);
             faults.extend(conversion.line(line, priority, &objects).err());
         }
@@ -276,7 +278,14 @@ impl Conversion<'_> {
         let condition = self.known(empty).expand(&self.model.matcher);
         let condition = condition.map_err(ImportFault::without_line)?;
         let origin = Origin { effect: Effect::Allow, priority: 0, line: None };
-        self.add(condition, &origin, objects).map(drop).map_err(ImportFault::without_line)
+        let outcome = self.add(condition, &origin, objects).map_err(ImportFault::without_line)?;
+        if outcome == Outcome::Everything {
+            self.notes.push(ImportFault::without_line(
+                "note: the matcher allows everything to everybody, because it is always true"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
     }
 
     /// Allows everything, if that is what the model does without a deny.
@@ -306,13 +315,12 @@ impl Conversion<'_> {
     ) -> Result<Outcome, String> {
         let mut outcome = Outcome::Nothing;
         for mut alternative in condition.alternatives(origin.priority == 0) {
-            // No request has an empty field.
-            let unasked = |part: &Condition| matches!(part, Condition::OneOf(OneOf { values, .. }) if values.iter().all(String::is_empty));
-            if origin.line.is_none() && alternative.iter().any(unasked) {
+            if origin.line.is_none() && alternative.iter().any(Condition::asks_for_empty) {
                 continue;
             }
             alternative.sort_by_key(Condition::rank);
             self.output.add(&alternative, origin, objects, self.model.has_domain())?;
+            // Without a test it holds for every request.
             if alternative.is_empty() {
                 outcome = Outcome::Everything;
             } else if outcome == Outcome::Nothing {

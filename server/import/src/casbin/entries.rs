@@ -3,7 +3,7 @@
 use crate::fault::ImportFault;
 
 /// One `key = value` of a model file.
-pub(super) struct Entry {
+pub(super) struct ModelEntry {
     pub(super) section: String,
     pub(super) key: String,
     pub(super) value: String,
@@ -11,7 +11,7 @@ pub(super) struct Entry {
     line: usize,
 }
 
-impl Entry {
+impl ModelEntry {
     /// A fault in this entry.
     pub(super) fn fault(&self, reason: impl Into<String>) -> ImportFault {
         ImportFault::at(self.line, reason)
@@ -19,13 +19,17 @@ impl Entry {
 }
 
 /// Returns the entry `key` of `section`.
-pub(super) fn find<'e>(entries: &'e [Entry], section: &str, key: &str) -> Option<&'e Entry> {
+pub(super) fn find<'e>(
+    entries: &'e [ModelEntry],
+    section: &str,
+    key: &str,
+) -> Option<&'e ModelEntry> {
     entries.iter().find(|entry| entry.section == section && entry.key == key)
 }
 
 /// Reads the entries of a file. Notes the lines that are not entries.
-pub(super) fn entries(text: &str, faults: &mut Vec<ImportFault>) -> Vec<Entry> {
-    let (mut entries, mut section) = (Vec::<Entry>::new(), String::new());
+pub(super) fn entries(text: &str, faults: &mut Vec<ImportFault>) -> Vec<ModelEntry> {
+    let (mut entries, mut section) = (Vec::<ModelEntry>::new(), String::new());
     let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim).zip(1..);
     while let Some((first, line)) = lines.next() {
         if first.is_empty() || first.starts_with(['#', ';']) {
@@ -50,7 +54,7 @@ pub(super) fn entries(text: &str, faults: &mut Vec<ImportFault>) -> Vec<Entry> {
             faults.push(ImportFault::at(line, format!("`{key}` occurs twice")));
             continue;
         }
-        entries.push(Entry { section: section.clone(), key, value, line });
+        entries.push(ModelEntry { section: section.clone(), key, value, line });
     }
     entries
 }

@@ -72,10 +72,7 @@ impl Expression {
     pub(super) fn tests_of(&self, request: &str) -> Vec<(Option<&str>, Vec<&Value>)> {
         let mut found = Vec::new();
         self.tests(&mut |function, values| {
-            let asks = |value: &&Value| {
-                matches!(value, Value::Request { column, path: None } if column == request)
-            };
-            if values.iter().any(asks) {
+            if values.iter().any(|value| value.is_request_column(request)) {
                 found.push((function, values));
             }
         });
@@ -111,6 +108,11 @@ impl Expression {
 }
 
 impl Value {
+    /// Returns whether it is the column `name` of requests itself, and not an attribute of it.
+    pub(super) fn is_request_column(&self, name: &str) -> bool {
+        matches!(self, Self::Request { column, path: None } if column == name)
+    }
+
     fn any(&self, found: &mut dyn FnMut(&Self) -> bool) -> bool {
         let inner = match self {
             Self::List(values) | Self::Call { arguments: values, .. } => values.as_slice(),

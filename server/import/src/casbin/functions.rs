@@ -118,14 +118,15 @@ pub(super) fn key_get2(
         return Err("`keyGet2` cannot be compared with an empty text".to_owned());
     }
     // Elsewhere two segments of a path could be the one with the name.
-    let plain = |char: char| char.is_ascii_alphanumeric() || "/:_-".contains(char);
-    if !pattern.chars().all(plain) {
+    if !pattern.chars().all(|char| char.is_ascii_alphanumeric() || "/:_-".contains(char)) {
         return Err(format!(
             "`keyGet2` is translated with paths and names only, not with `{pattern}`"
         ));
     }
-    let asked = |segment: &str| segment.split_once(':').is_some_and(|(_, own)| own == name);
-    let Some(first) = pattern.split('/').position(asked) else {
+    let first = pattern
+        .split('/')
+        .position(|segment| segment.split_once(':').is_some_and(|(_, own)| own == name));
+    let Some(first) = first else {
         return Ok(Condition::Constant(false));
     };
     let segments =
@@ -137,6 +138,7 @@ pub(super) fn key_get2(
             _ => segment.to_owned(),
         });
     let expression = segments.collect::<Vec<_>>().join("/");
+    // A segment has no slash, so that it is never this text.
     if text.contains('/') {
         return Ok(Condition::Constant(false));
     }
@@ -145,17 +147,19 @@ pub(super) fn key_get2(
 
 /// Casbin's network may have host bits, which do not count.
 fn ip_match(attribute: Attribute, pattern: &str) -> Result<Condition, String> {
-    let fault = || format!("`{pattern}` is neither an address nor a network");
     let network = match pattern.split_once('/') {
-        None => pattern.parse::<IpAddr>().map_err(|_| fault())?.to_string(),
-        Some(_) => pattern.parse::<ipnet::IpNet>().map_err(|_| fault())?.trunc().to_string(),
+        None => pattern.parse::<IpAddr>().ok().map(|address| address.to_string()),
+        Some(_) => pattern.parse::<ipnet::IpNet>().ok().map(|own| own.trunc().to_string()),
     };
+    let network =
+        network.ok_or_else(|| format!("`{pattern}` is neither an address nor a network"))?;
     Ok(Condition::test(attribute, "ip_in", network))
 }
 
-/// Returns an expression for a whole text of which any part matches `pattern`.
+/// Returns an expression that matches a whole text if any part of it matches `pattern`.
 fn anywhere(pattern: &str) -> String {
     let inner = pattern.strip_prefix('^').and_then(|rest| rest.strip_suffix('$'));
+    // With a `|` the signs belong to one alternative each, and after a `\` the `$` is a plain character.
     match inner.filter(|inner| !inner.contains('|') && !inner.ends_with('\\')) {
         Some(inner) => inner.to_owned(),
         None => format!("(?s:.*)(?:{pattern})(?s:.*)"),
@@ -185,6 +189,7 @@ fn segments(pattern: &str, mark: char) -> Result<String, String> {
             ));
         }
         expression.push_str(before);
+        // A mark without a name stays as it is.
         if name.is_empty() {
             expression.push(mark);
             rest = after;
@@ -210,6 +215,7 @@ fn braces(pattern: &str) -> impl Iterator<Item = &str> {
 
 /// Translates `keyMatch5`, which ignores all after a `?` of the path.
 fn without_query(pattern: &str) -> Result<String, String> {
+    // A path ends where its query begins, so that no part of the expression may match a `?`.
     let path = segments(pattern, '{')?.replace("/.*", "/[^?]*").replace(SEGMENT, "[^/?]+");
     let plain = path.replace("[^/?]+", "").replace("[^?]*", "");
     if plain.contains(|char| SPECIAL.contains(char) && !matches!(char, '-' | '.' | '&' | '#' | '~'))
@@ -249,11 +255,10 @@ fn glob(pattern: &str) -> Result<String, String> {
 /// The `[` is read already.
 fn class(chars: &mut Chars<'_>) -> Option<String> {
     let (items, rest) = chars.as_str().split_once(']')?;
-    let plain = |char: char| char.is_ascii_alphanumeric() || char == '-';
     if items.is_empty()
         || items.starts_with('-')
         || items.ends_with('-')
-        || !items.chars().all(plain)
+        || !items.chars().all(|char| char.is_ascii_alphanumeric() || char == '-')
     {
         return None;
     }

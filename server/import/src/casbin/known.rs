@@ -26,18 +26,18 @@ pub(super) enum Operandum {
     Attribute(Attribute),
     Literal(Json),
     List(Vec<Json>),
-    Part(Part),
+    Part(AttributePart),
 }
 
 /// `keyGet(attribute, pattern)` or `keyGet2(attribute, pattern, name)`: a part of an attribute.
-pub(super) struct Part {
+pub(super) struct AttributePart {
     attribute: Attribute,
     pattern: String,
     /// The name of the segment, for `keyGet2`.
     name: Option<String>,
 }
 
-impl Part {
+impl AttributePart {
     /// Returns the fault that the part is compared with something that is not known.
     pub(super) fn fault(&self) -> String {
         let name = if self.name.is_some() { "keyGet2" } else { "keyGet" };
@@ -103,7 +103,7 @@ impl Known<'_> {
         });
         let mut texts = texts.collect::<Result<Vec<_>, String>>()?.into_iter();
         let pattern = texts.next().unwrap_or_default();
-        Ok(Operandum::Part(Part { attribute, pattern, name: texts.next() }))
+        Ok(Operandum::Part(AttributePart { attribute, pattern, name: texts.next() }))
     }
 
     /// Returns the value of a column of the line.

@@ -186,9 +186,7 @@ impl Roles {
         let mut wider = vec![("", self.members(kind, field, role, None)?)];
         for text in domains {
             let members = self.members(kind, field, role, Some(text))?;
-            let holds =
-                |(prefix, all): &(&str, Condition)| text.starts_with(prefix) && *all == members;
-            if wider.iter().any(holds) {
+            if wider.iter().any(|(prefix, all)| text.starts_with(prefix) && *all == members) {
                 continue;
             }
             wider.extend(text.split_once('*').map(|(prefix, _)| (prefix, members.clone())));

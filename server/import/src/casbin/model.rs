@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::condition::{Attribute, Field};
-use super::entries::{Entry, entries, find};
+use super::entries::{ModelEntry, entries, find};
 use super::expression::{Expression, Value};
 use super::membership::RoleScope;
 use super::parser;
@@ -59,33 +59,24 @@ impl Model {
     pub(super) fn parse(text: &str) -> Result<Self, Vec<ImportFault>> {
         let mut faults = Vec::new();
         let entries = entries(text, &mut faults);
-        let needed = |section: &str, key: &str, faults: &mut Vec<ImportFault>| {
-            let found = find(&entries, section, key);
-            if found.is_none() {
-                let what = format!("`{key} = …` in `[{section}]` is missing");
-                faults.push(ImportFault::without_line(what));
-            }
-            found
-        };
-        let request = needed("request_definition", "r", &mut faults);
-        let policy = needed("policy_definition", "p", &mut faults);
-        let effect = needed("policy_effect", "e", &mut faults);
-        let matcher = needed("matchers", "m", &mut faults);
-        let (mut definitions, mut others) = (BTreeMap::new(), Vec::new());
+        let request = needed(&entries, "request_definition", "r", &mut faults);
+        let policy = needed(&entries, "policy_definition", "p", &mut faults);
+        let effect = needed(&entries, "policy_effect", "e", &mut faults);
+        let matcher = needed(&entries, "matchers", "m", &mut faults);
+        let mut definitions = BTreeMap::new();
         for entry in &entries {
             match (&*entry.section, &*entry.key) {
                 ("role_definition", key) if is_role(key) => match scope(&entry.value) {
                     Some(scope) => drop(definitions.insert(key.to_owned(), scope)),
-                    None => others.push(entry.fault(
+                    None => faults.push(entry.fault(
                         "expected `_, _` or `_, _, _`; write a policy for roles with conditions",
                     )),
                 },
                 ("request_definition", "r") | ("policy_definition", "p") => {}
                 ("policy_effect", "e") | ("matchers", "m") => {}
-                _ => others.push(unknown(entry)),
+                _ => faults.push(unknown(entry)),
             }
         }
-        faults.append(&mut others);
         let request = request.map(|entry| columns_of_request(entry, &mut faults));
         let columns = policy.map(|entry| columns(entry, &mut faults));
         let effect = effect.and_then(|entry| noted(effect_of(entry), &mut faults));
@@ -100,6 +91,7 @@ impl Model {
         });
         match (request, columns, effect, matcher) {
             (Some(request), Some(columns), Some(effect), Some(matcher)) if faults.is_empty() => {
+                // Casbin for Go looks for the call in the text: another spelling of it makes no patterns.
                 let domain_patterns = domain_patterns(&request, &matcher).filter(|call| {
                     find(&entries, "matchers", "m").is_some_and(|own| own.value.contains(call))
                 });
@@ -125,9 +117,7 @@ impl Model {
 
     /// Returns whether the matcher compares the column `name` of requests by order.
     pub(super) fn orders_request(&self, name: &str) -> bool {
-        self.matcher.orders(
-            &|value| matches!(value, Value::Request { column, path: None } if column == name),
-        )
+        self.matcher.orders(&|value| value.is_request_column(name))
     }
 
     /// Returns the tests of the object: the called function, if any, and all values.
@@ -135,6 +125,21 @@ impl Model {
         let object = self.request.iter().find(|(_, own)| *own == Attribute::Field(Field::Object));
         object.map(|(name, _)| self.matcher.tests_of(name)).unwrap_or_default()
     }
+}
+
+/// Returns an entry that every model has. Notes that it is missing.
+fn needed<'e>(
+    entries: &'e [ModelEntry],
+    section: &str,
+    key: &str,
+    faults: &mut Vec<ImportFault>,
+) -> Option<&'e ModelEntry> {
+    let entry = find(entries, section, key);
+    if entry.is_none() {
+        let what = format!("`{key} = …` in `[{section}]` is missing");
+        faults.push(ImportFault::without_line(what));
+    }
+    entry
 }
 
 /// Returns the call of `keyMatch` that compares the domain of a request with a column of a line. Casbin for Go adds `keyMatch`
@@ -153,7 +158,7 @@ fn domain_patterns(request: &[(String, Attribute)], matcher: &Expression) -> Opt
 }
 
 /// Returns the fault that a column has priorities only if the application says so.
-fn misnamed_priority(entry: &Entry, columns: &[String]) -> Option<ImportFault> {
+fn misnamed_priority(entry: &ModelEntry, columns: &[String]) -> Option<ImportFault> {
     if columns.iter().any(|name| name == PRIORITY) {
         return None;
     }
@@ -174,8 +179,8 @@ fn is_role(key: &str) -> bool {
     key.strip_prefix('g').is_some_and(|rest| rest.chars().all(|char| char.is_ascii_digit()))
 }
 
-fn unknown(entry: &Entry) -> ImportFault {
-    let Entry { section, key, .. } = entry;
+fn unknown(entry: &ModelEntry) -> ImportFault {
+    let ModelEntry { section, key, .. } = entry;
     let numbered = key.ends_with(|last: char| last.is_ascii_digit());
     entry.fault(if numbered {
         format!("`{key}` of `[{section}]` is a second definition; import it as a model of its own")
@@ -196,7 +201,7 @@ fn scope(value: &str) -> Option<RoleScope> {
 }
 
 /// Reads the names of columns, each once.
-fn columns(entry: &Entry, faults: &mut Vec<ImportFault>) -> Vec<String> {
+fn columns(entry: &ModelEntry, faults: &mut Vec<ImportFault>) -> Vec<String> {
     let mut columns = Vec::<String>::new();
     for name in entry.value.split(',').map(str::trim) {
         if name.is_empty() || columns.iter().any(|own| own == name) {
@@ -210,7 +215,10 @@ fn columns(entry: &Entry, faults: &mut Vec<ImportFault>) -> Vec<String> {
 
 /// Reads the columns of a request. A column without a known name becomes an attribute of the user, or of the resource
 /// if its name says so, as each further column of the object.
-fn columns_of_request(entry: &Entry, faults: &mut Vec<ImportFault>) -> Vec<(String, Attribute)> {
+fn columns_of_request(
+    entry: &ModelEntry,
+    faults: &mut Vec<ImportFault>,
+) -> Vec<(String, Attribute)> {
     let (mut request, mut seen) = (Vec::new(), Vec::<(Field, String)>::new());
     for name in columns(entry, faults) {
         let field =
@@ -251,7 +259,7 @@ fn same_field(field: Field, earlier: &str, name: &str) -> String {
     )
 }
 
-fn effect_of(entry: &Entry) -> Result<PolicyEffect, ImportFault> {
+fn effect_of(entry: &ModelEntry) -> Result<PolicyEffect, ImportFault> {
     let plain: String = entry.value.chars().filter(|char| !char.is_whitespace()).collect();
     let plain = plain.replace("p_eft", "p.eft");
     let (allowed, denied) = ("some(where(p.eft==allow))", "some(where(p.eft==deny))");

@@ -85,6 +85,7 @@ impl Output {
         objects: &Objects,
         has_domain: bool,
     ) -> Result<(), String> {
+        // Rules have no priority: where the order of lines decides, everything is a policy.
         if origin.priority == 0
             && let Some(rules) = rules(parts, origin.effect, objects, has_domain)?
         {
@@ -121,6 +122,7 @@ impl Output {
         self.note_encoded(&rule.obj);
         let tuple = (rule.sub.clone(), rule.dom.clone(), rule.obj.clone(), rule.act.clone());
         match self.tuples.get(&tuple).and_then(|index| self.rules.get_mut(*index)) {
+            // A deny is the least effect.
             Some(own) => own.effect = own.effect.min(rule.effect),
             None => {
                 self.tuples.insert(tuple, self.rules.len());
@@ -149,6 +151,7 @@ impl Output {
                 part => others.push(tree(part, objects)?),
             }
         }
+        // The subjects themselves are not in the key: drafts that differ in them only are merged.
         let key = json!([origin.effect, origin.priority, resource, others, subjects.is_some()]);
         let lines = origin.line.into_iter().collect();
         let draft = Draft {
@@ -233,19 +236,13 @@ impl Draft {
 
 /// Returns the resources of the policies that the parts become.
 fn resources(parts: &[Condition], known: &Objects) -> Result<Vec<String>, String> {
-    let find = |field: Field| {
-        parts.iter().find_map(|part| match part {
-            Condition::OneOf(own) if own.field == field => Some(own),
-            _ => None,
-        })
-    };
     let star = BTreeSet::from([STAR.to_owned()]);
-    let Some(objects) = find(Field::Object) else { return Ok(vec![STAR.to_owned()]) };
+    let Some(objects) = field_of(parts, Field::Object) else { return Ok(vec![STAR.to_owned()]) };
     // With a plain `*`, the condition says it all.
     if objects.values.iter().any(|object| object.contains('*')) {
         return Ok(vec![STAR.to_owned()]);
     }
-    let actions = find(Field::Action).map_or(&star, |own| &own.values);
+    let actions = field_of(parts, Field::Action).map_or(&star, |own| &own.values);
     let act = match actions.first() {
         Some(act) if actions.len() == 1 && !act.contains('*') => act.as_str(),
         _ => STAR,
@@ -261,4 +258,12 @@ fn resources(parts: &[Condition], known: &Objects) -> Result<Vec<String>, String
             }
         })
         .collect()
+}
+
+/// Returns the texts of a field, if a part says them.
+fn field_of(parts: &[Condition], field: Field) -> Option<&OneOf> {
+    parts.iter().find_map(|part| match part {
+        Condition::OneOf(own) if own.field == field => Some(own),
+        _ => None,
+    })
 }

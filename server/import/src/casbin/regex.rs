@@ -50,9 +50,6 @@ fn escape(text: &str) -> Result<(String, usize), String> {
 
 /// Rewrites the class at the start of `text`. Returns it and its length in bytes.
 fn class(text: &str) -> Result<(String, usize), String> {
-    let refused = |part: &str| {
-        Err(format!("`{part}` in a class of characters means something else in Portcullis"))
-    };
     let (mut rewritten, mut at) = ("[".to_owned(), 1);
     if text.get(at..).is_some_and(|rest| rest.starts_with('^')) {
         rewritten.push('^');
@@ -61,15 +58,16 @@ fn class(text: &str) -> Result<(String, usize), String> {
     let first = at;
     loop {
         let rest = text.get(at..).unwrap_or_default();
-        let Some(char) = rest.chars().next() else { return refused("[") };
+        let Some(char) = rest.chars().next() else { return Err(refused("[")) };
         if let Some(operator) = ["&&", "--", "~~"].into_iter().find(|part| rest.starts_with(part)) {
-            return refused(operator);
+            return Err(refused(operator));
         }
         at += char.len_utf8();
         match char {
+            // A `]` that comes first is a plain character.
             ']' if at > first + 1 => break,
             // Go has `[:alpha:]` and the like, and else a plain character.
-            '[' if rest.starts_with("[:") => return refused("[:"),
+            '[' if rest.starts_with("[:") => return Err(refused("[:")),
             '[' => rewritten.push_str(r"\["),
             '\\' => {
                 let escaped = rest.chars().nth(1).unwrap_or('\\');
@@ -78,7 +76,7 @@ fn class(text: &str) -> Result<(String, usize), String> {
                     'd' => rewritten.push_str("0-9"),
                     'w' => rewritten.push_str("0-9A-Za-z_"),
                     's' => rewritten.push_str(r"\t\n\x0C\r "),
-                    'D' | 'W' | 'S' | 'b' | 'B' => return refused(&format!("\\{escaped}")),
+                    'D' | 'W' | 'S' | 'b' | 'B' => return Err(refused(&format!("\\{escaped}"))),
                     other => rewritten.extend(['\\', other]),
                 }
             }
@@ -87,4 +85,8 @@ fn class(text: &str) -> Result<(String, usize), String> {
     }
     rewritten.push(']');
     Ok((rewritten, at))
+}
+
+fn refused(part: &str) -> String {
+    format!("`{part}` in a class of characters means something else in Portcullis")
 }

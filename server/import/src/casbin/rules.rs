@@ -21,16 +21,11 @@ pub(super) fn rules(
         })
         .collect();
     let Some(fields) = fields else { return Ok(None) };
-    let find = |field: Field| fields.iter().find(|own| own.field == field);
-    let subjects = find(Field::Subject);
-    let values = |own: Option<&&OneOf>| match own {
-        None => vec![STAR.to_owned()],
-        Some(own) => own.values.iter().cloned().collect::<Vec<_>>(),
-    };
-    let [subjects, objects, actions] =
-        [subjects, find(Field::Object), find(Field::Action)].map(values);
-    let domains = values(find(Field::Domain));
-    let count = subjects.len() * objects.len() * actions.len() * domains.len();
+    let [subjects, objects, actions, domains] =
+        [Field::Subject, Field::Object, Field::Action, Field::Domain]
+            .map(|field| values_of(&fields, field));
+    let lengths = [subjects.len(), objects.len(), actions.len(), domains.len()];
+    let count = lengths.into_iter().fold(1, usize::saturating_mul);
     if count > MAX_RULES {
         return Err(format!("it becomes {count} rules; {MAX_RULES} are the most"));
     }
@@ -43,6 +38,7 @@ pub(super) fn rules(
                         STAR => STAR.to_owned(),
                         object => known.resource(object, act)?,
                     };
+                    // Without domains in the model, a rule is about the domain of the tenant.
                     let dom = has_domain.then(|| dom.clone());
                     let (sub, act) = (sub.clone(), act.clone());
                     rules.push(accepted(Rule { sub, dom, obj, act, effect })?);
@@ -51,4 +47,12 @@ pub(super) fn rules(
         }
     }
     Ok(Some(rules))
+}
+
+/// Returns the texts of a field: `*` where no part asks for one.
+fn values_of(fields: &[&OneOf], field: Field) -> Vec<String> {
+    match fields.iter().find(|own| own.field == field) {
+        None => vec![STAR.to_owned()],
+        Some(own) => own.values.iter().cloned().collect(),
+    }
 }

@@ -34,13 +34,16 @@ fn one_of(attribute: &str, values: &BTreeSet<String>) -> Value {
 fn object_is(values: &BTreeSet<String>, objects: &Objects) -> Value {
     let (named, alone): (Vec<&String>, Vec<&String>) =
         values.iter().partition(|object| objects.is_resource(object));
-    let encoded = |all: Vec<&String>| -> BTreeSet<String> {
-        all.into_iter().map(|object| objects.as_attribute(object)).collect()
-    };
-    let parts = [("request.resource", encoded(named)), ("request.object", encoded(alone))];
+    let (named, alone) = (encoded(&named, objects), encoded(&alone, objects));
+    let parts = [("request.resource", named), ("request.object", alone)];
     let parts = parts.into_iter().filter(|(_, values)| !values.is_empty());
     let parts = parts.map(|(attribute, values)| one_of(attribute, &values)).collect();
     group("OR", parts).unwrap_or(Value::Null)
+}
+
+/// Returns the objects as attributes have them.
+fn encoded(all: &[&String], objects: &Objects) -> BTreeSet<String> {
+    all.iter().map(|object| objects.as_attribute(object)).collect()
 }
 
 /// Returns the only part, or a node of them; `None` if there is none.
@@ -53,12 +56,9 @@ pub(super) fn group(kind: &str, mut parts: Vec<Value>) -> Option<Value> {
 
 /// Returns the condition tree of a part.
 pub(super) fn tree(condition: &Condition, objects: &Objects) -> Result<Value, String> {
-    let each = |parts: &[Condition]| {
-        parts.iter().map(|part| tree(part, objects)).collect::<Result<Vec<_>, _>>()
-    };
     match condition {
-        Condition::And(parts) => Ok(json!({"type": "AND", "children": each(parts)?})),
-        Condition::Or(parts) => Ok(json!({"type": "OR", "children": each(parts)?})),
+        Condition::And(parts) => Ok(json!({"type": "AND", "children": trees(parts, objects)?})),
+        Condition::Or(parts) => Ok(json!({"type": "OR", "children": trees(parts, objects)?})),
         Condition::Not(part) => Ok(json!({"type": "NOT", "child": tree(part, objects)?})),
         Condition::Constant(_) => Err("a constant is not a condition".to_owned()),
         Condition::OneOf(own) if own.field == Field::Subject => Ok(subjects(own)),
@@ -94,6 +94,10 @@ pub(super) fn tree(condition: &Condition, objects: &Objects) -> Result<Value, St
             )
         }
     }
+}
+
+fn trees(parts: &[Condition], objects: &Objects) -> Result<Vec<Value>, String> {
+    parts.iter().map(|part| tree(part, objects)).collect()
 }
 
 /// Returns the path of an attribute.

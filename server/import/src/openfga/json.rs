@@ -90,6 +90,13 @@ struct JsonParameter {
     type_name: String,
 }
 
+impl JsonParameter {
+    /// Returns the type without its prefix: `timestamp` for `TYPE_NAME_TIMESTAMP`.
+    fn kind(&self) -> String {
+        self.type_name.trim_start_matches("TYPE_NAME_").to_lowercase()
+    }
+}
+
 /// Parses the JSON of a model in `file`.
 ///
 /// # Errors
@@ -141,28 +148,32 @@ fn restriction(found: JsonRestriction) -> Restriction {
 
 /// Returns the types as the modeling language writes them.
 fn parameters(found: Option<BTreeMap<String, JsonParameter>>) -> Vec<(String, String)> {
-    let short = |kind: String| kind.trim_start_matches("TYPE_NAME_").to_lowercase();
-    found.into_iter().flatten().map(|(name, one)| (name, short(one.type_name))).collect()
+    let found = found.into_iter().flatten();
+    found.map(|(name, one)| (name, one.kind())).collect()
 }
 
 impl JsonRewrite {
     /// Returns the rewrite; the first `this` takes the restrictions. `None` if there are none for a `this`.
     fn into_rewrite(self, restrictions: &mut Option<Vec<Restriction>>) -> Option<Rewrite> {
-        let mut each = |child: Vec<Self>| -> Option<Vec<Rewrite>> {
-            child.into_iter().map(|one| one.into_rewrite(restrictions)).collect()
-        };
         Some(match self {
             Self::This(_) => Rewrite::Direct(restrictions.take()?),
             Self::ComputedUserset(own) => Rewrite::Computed(own.relation),
             Self::TupleToUserset { tupleset, computed_userset } => {
                 Rewrite::From { relation: computed_userset.relation, parents: tupleset.relation }
             }
-            Self::Union { child } => Rewrite::Any(each(child)?),
-            Self::Intersection { child } => Rewrite::All(each(child)?),
+            Self::Union { child } => Rewrite::Any(Self::into_rewrites(child, restrictions)?),
+            Self::Intersection { child } => Rewrite::All(Self::into_rewrites(child, restrictions)?),
             Self::Difference { base, subtract } => {
                 let base = base.into_rewrite(restrictions)?;
                 Rewrite::Except(Box::new(base), Box::new(subtract.into_rewrite(restrictions)?))
             }
         })
+    }
+
+    fn into_rewrites(
+        all: Vec<Self>,
+        restrictions: &mut Option<Vec<Restriction>>,
+    ) -> Option<Vec<Rewrite>> {
+        all.into_iter().map(|one| one.into_rewrite(restrictions)).collect()
     }
 }

@@ -7,7 +7,7 @@ use portcullis_model::relation::EVERYBODY;
 use super::store::{CheckTest, ListObjectsTest, ListUsersTest, StoreTest};
 use crate::relations::place::Place;
 use crate::relations::questions::{
-    Asked, ImportedTest, Question, Questions, known_users, left_out,
+    ImportedTest, NotedTests, Question, Questions, known_users, left_out,
 };
 use crate::relations::tuples::{self, ImportedTuple, object};
 use crate::relations::types::ImportedModel;
@@ -24,7 +24,7 @@ pub(super) fn read(
     tests: &[StoreTest],
     tuples: &[ImportedTuple],
     model: &ImportedModel,
-) -> Result<Asked, Vec<String>> {
+) -> Result<NotedTests, Vec<String>> {
     let mut questions = StoreQuestions(Questions::new(model, tuples));
     let tests = tests.iter().map(|test| questions.test(test)).collect();
     questions.0.finish(tests)
@@ -109,7 +109,7 @@ impl StoreQuestions<'_> {
         }
     }
 
-    /// Asks for each known user of the types, except for those of whom the list says nothing because it names everybody.
+    /// Asks for each known user of the types. A list that names everybody says nothing about single users.
     fn users(
         &mut self,
         test: &ListUsersTest,
@@ -119,6 +119,7 @@ impl StoreQuestions<'_> {
     ) {
         for (relation, listed) in &test.assertions {
             let place = yaml::place(listed, start);
+            // A check asks about one user, not about those who have a relation.
             if let Some(filter) = test.user_filter.iter().find(|one| one.relation.is_some()) {
                 let relation = filter.relation.as_deref().unwrap_or_default();
                 let about = format!("{}#{relation}", filter.user_type);
@@ -127,13 +128,8 @@ impl StoreQuestions<'_> {
             }
             let Some(now) = self.0.now(test.context.as_ref(), &place) else { continue };
             let listed: BTreeSet<&str> = texts(listed.value.users.as_ref());
-            let is_asked = |user: &&str| {
-                test.user_filter.iter().any(|filter| {
-                    let everyone = format!("{}:{EVERYBODY}", filter.user_type);
-                    is_of_type(user, &filter.user_type) && !listed.contains(&*everyone)
-                })
-            };
-            let known = known_users(self.0.tuples.iter().chain(own)).filter(is_asked);
+            let known = known_users(self.0.tuples.iter().chain(own));
+            let known = known.filter(|user| test.asks_for(user, &listed));
             for user in known.chain(listed.iter().copied()).collect::<BTreeSet<_>>() {
                 questions.push(Question {
                     place: place.clone(),
@@ -145,6 +141,16 @@ impl StoreQuestions<'_> {
                 });
             }
         }
+    }
+}
+
+impl ListUsersTest {
+    /// Returns whether the answer for `user` follows from the users that the test lists.
+    fn asks_for(&self, user: &str, listed: &BTreeSet<&str>) -> bool {
+        self.user_filter.iter().any(|filter| {
+            let everyone = format!("{}:{EVERYBODY}", filter.user_type);
+            is_of_type(user, &filter.user_type) && !listed.contains(&*everyone)
+        })
     }
 }
 

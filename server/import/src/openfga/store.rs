@@ -34,7 +34,7 @@ pub(super) struct StoreTest {
     pub(super) list_users: Vec<Spanned<ListUsersTest>>,
 }
 
-/// Users and objects of which each is asked about each.
+/// Users and objects: the test asks about each pair of them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CheckTest {

@@ -46,23 +46,30 @@ fn row_tuple(columns: &[String], values: Vec<String>) -> Result<StoredTuple, Str
         return Err(format!("expected {} values, not {}", columns.len(), values.len()));
     }
     let mut row: HashMap<&str, String> = columns.iter().map(|name| &**name).zip(values).collect();
-    let mut required = |name: &str| {
-        let value = row.remove(name).filter(|value| !value.is_empty());
-        value.ok_or_else(|| format!("expected a value in the column `{name}`"))
-    };
-    let user = format!("{}:{}", required("user_type")?, required("user_id")?);
-    let object = format!("{}:{}", required("object_type")?, required("object_id")?);
-    let relation = required("relation")?;
-    let mut optional = |name: &str| row.remove(name).filter(|value| !value.is_empty());
-    let user = match optional("user_relation") {
+    let user = format!("{}:{}", required(&mut row, "user_type")?, required(&mut row, "user_id")?);
+    let object =
+        format!("{}:{}", required(&mut row, "object_type")?, required(&mut row, "object_id")?);
+    let relation = required(&mut row, "relation")?;
+    let user = match optional(&mut row, "user_relation") {
         Some(relation) => format!("{user}#{relation}"),
         None => user,
     };
-    let context = optional("condition_context").map(|text| serde_json::from_str(&text));
+    let context = optional(&mut row, "condition_context").map(|text| serde_json::from_str(&text));
     let context = context.transpose().map_err(|error| format!("condition_context: {error}"))?;
-    let condition = optional("condition_name").map(|name| TupleCondition { name, context });
+    let condition =
+        optional(&mut row, "condition_name").map(|name| TupleCondition { name, context });
+    // Each known column is taken by now.
     match row.into_keys().next() {
         Some(unknown) => Err(format!("the column `{unknown}` is unknown")),
         None => Ok(StoredTuple { user, relation, object, condition, expires_at: None }),
     }
+}
+
+fn required(row: &mut HashMap<&str, String>, column: &str) -> Result<String, String> {
+    optional(row, column).ok_or_else(|| format!("expected a value in the column `{column}`"))
+}
+
+/// Takes the value of a column, if it has one.
+fn optional(row: &mut HashMap<&str, String>, column: &str) -> Option<String> {
+    row.remove(column).filter(|value| !value.is_empty())
 }

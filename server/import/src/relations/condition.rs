@@ -31,23 +31,25 @@ impl ExpiryCondition {
     /// # Errors
     /// The reason why it is not an expiry.
     pub(crate) fn read(condition: &ModelCondition, system: &System) -> Result<Self, String> {
-        let is = |name: &str, kind: &str| {
-            condition.parameters.iter().any(|(own, its)| own == name && its == kind)
-        };
         let lines = condition.expression.lines();
         // A line is at most one comment.
         let code: Vec<&str> = lines.filter_map(|line| line.split("//").next()).collect();
         let code = code.join(" ");
         let (now, start, duration) = match tokens(&code, &condition.place)[..] {
-            [now, "<", a, "+", b] | [a, "+", b, ">", now] if is(a, "timestamp") => {
+            // The instant and the duration of a sum may stand in either order.
+            [now, "<", a, "+", b] | [a, "+", b, ">", now]
+                if condition.has_parameter(a, "timestamp") =>
+            {
                 (now, a, Some(b))
             }
             [now, "<", a, "+", b] | [a, "+", b, ">", now] => (now, b, Some(a)),
             [now, "<", end] | [end, ">", now] => (now, end, None),
             _ => return Err(not_an_expiry(&condition.name, system)),
         };
-        let is_sound = now != start && [now, start].iter().all(|name| is(name, "timestamp"));
-        match is_sound && duration.is_none_or(|name| is(name, "duration")) {
+        let is_sound = now != start
+            && [now, start].iter().all(|name| condition.has_parameter(name, "timestamp"))
+            && duration.is_none_or(|name| condition.has_parameter(name, "duration"));
+        match is_sound {
             true => Ok(Self {
                 now: now.to_owned(),
                 start: start.to_owned(),
@@ -65,21 +67,25 @@ impl ExpiryCondition {
         if context.contains_key(&self.now) {
             return Err(format!("the tuple gives `{}`, which is the time of a check", self.now));
         }
-        let text = |name: &str| match context.get(name) {
-            Some(Value::String(text)) => Ok(text),
-            Some(_) => Err(format!("expected a text as `{name}` of the condition's context")),
-            None => Err(format!(
-                "the context of the tuple's condition lacks `{name}`; a value that checks give is not an expiry"
-            )),
-        };
+        let start = instant(text(context, &self.start)?)?;
         let end = match &self.duration {
-            None => instant(text(&self.start)?)?,
+            None => start,
             Some(name) => {
-                let (start, length) = (instant(text(&self.start)?)?, duration(text(name)?)?);
+                let length = duration(text(context, name)?)?;
                 start.checked_add_signed(length).ok_or("the tuple expires after the year 9999")?
             }
         };
         rounded(end)
+    }
+}
+
+fn text<'c>(context: &'c Context, name: &str) -> Result<&'c str, String> {
+    match context.get(name) {
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => Err(format!("expected a text as `{name}` of the condition's context")),
+        None => Err(format!(
+            "the context of the tuple's condition lacks `{name}`; a value that checks give is not an expiry"
+        )),
     }
 }
 
@@ -125,24 +131,26 @@ pub(crate) fn instant(text: &str) -> Result<DateTime<Utc>, String> {
 
 /// Reads a duration as Go writes it, such as `1h30m`.
 fn duration(text: &str) -> Result<TimeDelta, String> {
-    let read = || {
-        let (mut nanos, mut rest) = (0_i64, text);
-        while !rest.is_empty() {
-            let number = rest.find(|char: char| !char.is_ascii_digit())?;
-            let (count, after) = (rest[..number].parse::<i64>().ok()?, &rest[number..]);
-            let unit = after.find(|char: char| char.is_ascii_digit()).unwrap_or(after.len());
-            let (unit, next) = after.split_at(unit);
-            let (_, size) = UNITS.iter().find(|(name, _)| *name == unit)?;
-            nanos = nanos.checked_add(count.checked_mul(*size)?)?;
-            rest = next;
-        }
-        (!text.is_empty()).then(|| TimeDelta::nanoseconds(nanos))
-    };
-    read().ok_or_else(|| {
+    whole_duration(text).ok_or_else(|| {
         format!(
             "expected a duration of whole hours, minutes and seconds such as `1h30m`, not `{text}`"
         )
     })
+}
+
+/// Returns the sum of numbers with units; `None` for anything else, as for fractions.
+fn whole_duration(text: &str) -> Option<TimeDelta> {
+    let (mut nanos, mut rest) = (0_i64, text);
+    while !rest.is_empty() {
+        let number = rest.find(|char: char| !char.is_ascii_digit())?;
+        let (count, after) = (rest[..number].parse::<i64>().ok()?, &rest[number..]);
+        let unit = after.find(|char: char| char.is_ascii_digit()).unwrap_or(after.len());
+        let (unit, next) = after.split_at(unit);
+        let (_, size) = UNITS.iter().find(|(name, _)| *name == unit)?;
+        nanos = nanos.checked_add(count.checked_mul(*size)?)?;
+        rest = next;
+    }
+    (!text.is_empty()).then(|| TimeDelta::nanoseconds(nanos))
 }
 
 /// The units of durations, in nanoseconds.

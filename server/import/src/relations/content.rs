@@ -81,12 +81,14 @@ impl ImportedContent {
         let kinds: Json<'_> = json::parse(kinds.as_bytes())?;
         let files = folder_files(&ExportedContent { tenant, kinds: &kinds, descriptors: &[] })?;
         let files = files.into_iter().map(|file| (to.join(&file.name), file.text));
-        let is_kept =
-            |path: &Path| KEPT_FILES.iter().any(|kept| path.ends_with(kept)) && path.exists();
         let mut files: Vec<_> = files.filter(|(path, _)| !is_kept(path)).collect();
         files.push((to.join(RELATIONS_FILE), lines(tuples)?));
         Ok(files)
     }
+}
+
+fn is_kept(path: &Path) -> bool {
+    KEPT_FILES.iter().any(|kept| path.ends_with(kept)) && path.exists()
 }
 
 /// Returns the tuples as YAML, one in each line.
@@ -110,6 +112,7 @@ fn cases(model: &ImportedModel, tests: &[ImportedTest], notes: &mut Vec<String>)
         }
         let mut asked = HashSet::new();
         for question in &test.questions {
+            // A list and a single question of a test may ask the same.
             if !asked.insert((&question.user, &question.relation, &question.object, question.now)) {
                 continue;
             }
@@ -119,6 +122,7 @@ fn cases(model: &ImportedModel, tests: &[ImportedTest], notes: &mut Vec<String>)
                 continue;
             }
             let Question { user, relation, object, .. } = question;
+            // Names of cases are unique, and a test may ask the same at several instants.
             let mut name = format!("{}: {user} {relation} {object}", test.name);
             let count = names.entry(name.clone()).or_default();
             *count += 1;

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 
 use super::answers;
 use super::content::ImportedContent;
-use super::questions::Asked;
+use super::questions::NotedTests;
 use super::tuples::ImportedTuple;
 use super::types::ImportedModel;
 use crate::api::Target;
@@ -50,7 +50,7 @@ impl Imported {
     pub(crate) fn new(
         model: &ImportedModel,
         tuples: Vec<ImportedTuple>,
-        (tests, mut notes): Asked,
+        (tests, mut notes): NotedTests,
         now: DateTime<Utc>,
     ) -> Result<Self, Refusal> {
         let (asked, faults) = answers::differences(model, &tuples, &tests, now)

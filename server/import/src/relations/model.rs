@@ -82,6 +82,13 @@ pub(crate) struct ModelCondition {
     pub(crate) expression: String,
 }
 
+impl ModelCondition {
+    /// Returns whether it has the parameter `name` of the type `kind`.
+    pub(crate) fn has_parameter(&self, name: &str, kind: &str) -> bool {
+        self.parameters.iter().any(|(own, its)| own == name && its == kind)
+    }
+}
+
 impl Model {
     /// Makes a model without types.
     pub(crate) fn new(system: &'static System) -> Self {

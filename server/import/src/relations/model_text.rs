@@ -12,6 +12,17 @@ pub(crate) enum Syntax {
     Schema,
 }
 
+impl Syntax {
+    /// Returns whether words may have this character.
+    fn is_in_word(self, char: char) -> bool {
+        match char {
+            '_' | '/' => true,
+            '-' | '.' => self == Self::Model,
+            other => other.is_alphanumeric(),
+        }
+    }
+}
+
 const ARROW: &str = "->";
 /// The maximum nesting of parentheses in the lines of types, and so in those that become lines.
 const MAX_NESTING: usize = 32;
@@ -168,29 +179,25 @@ impl<'s> ModelText<'s> {
     /// Takes the text before the `}` of a block whose `{` is taken, and the `}`. Braces inside come in pairs.
     fn block(&mut self) -> Option<&'s str> {
         let mut open = 1_usize;
-        let closes = |char: char| {
+        let end = self.rest.find(|char| {
             match char {
                 '{' => open += 1,
                 '}' => open -= 1,
                 _ => {}
             }
             open == 0
-        };
-        let text = &self.rest[..self.rest.find(closes)?];
+        })?;
+        let text = &self.rest[..end];
         self.cut(text.len() + '}'.len_utf8());
         Some(text)
     }
 
     fn next_word(&self) -> &'s str {
-        let in_word = |char: char| match char {
-            '_' | '/' => true,
-            '-' | '.' => self.syntax == Syntax::Model,
-            other => other.is_alphanumeric(),
-        };
-        let end = self.rest.find(|char| !in_word(char)).unwrap_or(self.rest.len());
+        let end = self.rest.find(|char| !self.syntax.is_in_word(char)).unwrap_or(self.rest.len());
         let word = &self.rest[..end];
         match self.syntax {
             Syntax::Model => word,
+            // A `/` is a part of words there, so a comment may begin inside of one.
             Syntax::Schema => ["//", "/*"]
                 .iter()
                 .filter_map(|comment| self.rest.find(comment))
@@ -224,13 +231,18 @@ impl<'s> ModelText<'s> {
 
     /// Returns the bytes of the comment with which `text` begins; 0 without one.
     fn comment(&self, text: &str) -> usize {
-        let ends = |end: &str| text.find(end).map_or(text.len(), |at| at + end.len());
-        let line = || text.find('\n').unwrap_or(text.len());
-        match self.syntax {
-            Syntax::Model if text.starts_with('#') => line(),
-            Syntax::Schema if text.starts_with("//") => line(),
-            Syntax::Schema if text.starts_with("/*") => ends("*/"),
-            _ => 0,
+        let mark = match self.syntax {
+            Syntax::Model => "#",
+            Syntax::Schema => "//",
+        };
+        if text.starts_with(mark) {
+            return text.find('\n').unwrap_or(text.len());
         }
+        let Some(comment) = text.strip_prefix("/*").filter(|_| self.syntax == Syntax::Schema)
+        else {
+            return 0;
+        };
+        // The `/` of `/*/` does not end it.
+        comment.find("*/").map_or(text.len(), |at| "/*".len() + at + "*/".len())
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct Questions<'m> {
 }
 
 /// The tests with their questions, and notes about what is left out.
-pub(crate) type Asked = (Vec<ImportedTest>, Vec<String>);
+pub(crate) type NotedTests = (Vec<ImportedTest>, Vec<String>);
 
 /// Returns the subjects that the tuples name one by one.
 pub(crate) fn known_users<'t>(
@@ -63,7 +63,7 @@ impl<'m> Questions<'m> {
     ///
     /// # Errors
     /// The faults.
-    pub(crate) fn finish(self, tests: Vec<ImportedTest>) -> Result<Asked, Vec<String>> {
+    pub(crate) fn finish(self, tests: Vec<ImportedTest>) -> Result<NotedTests, Vec<String>> {
         if self.faults.is_empty() { Ok((tests, self.notes)) } else { Err(self.faults) }
     }
 

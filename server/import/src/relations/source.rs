@@ -51,11 +51,10 @@ fn begins_block(line: &str) -> bool {
     let code = line.split(" #").next().unwrap_or_default();
     let last = code.split_whitespace().last().unwrap_or_default();
     let signs = last.strip_prefix(['|', '>']);
-    let is_open = |quote: char| code.matches(quote).count() % 2 == 1;
     signs.is_some_and(|rest| rest.chars().all(|sign| sign.is_ascii_digit() || "+-".contains(sign)))
         && code.trim_end().len() > last.len()
-        && !is_open('"')
-        && !is_open('\'')
+        // An odd number of quotes leaves a text open, and the sign is a part of it.
+        && ['"', '\''].iter().all(|quote| code.matches(*quote).count() % 2 == 0)
 }
 
 /// Returns the line of the file, from 1, of each line of a text in quotes. `text` begins with the quote, in the line `first`.

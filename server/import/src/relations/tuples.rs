@@ -121,6 +121,7 @@ impl StoredTuple {
             Some(model.expiries.get(&one.name)?.end(one.context.as_ref().unwrap_or(&none)))
         });
         let own = self.expires_at.map(rounded).transpose()?;
+        // A tuple counts until the first of its ends.
         let end = end.transpose()?.into_iter().chain(own).min();
         Ok(ImportedTuple {
             object: self.object.clone(),
@@ -155,15 +156,12 @@ impl ImportedTuple {
     /// Returns the tuple as a table has it; `None` if the model lacks its names.
     pub(crate) fn tuple(&self, model: &ImportedModel) -> Option<Tuple<'_>> {
         let (object, subject) = (object(&self.object)?, object(&self.subject)?);
-        let number = |of: Object<'_>, name: &str| {
-            Some(model.schema.number(model.schema.relation(of.object_type, name)?))
-        };
         Some(Tuple {
             object,
-            relation: number(object, &self.relation)?,
+            relation: model.number_of(object.object_type, &self.relation)?,
             subject,
             subject_relation: match &self.subject_relation {
-                Some(name) => Some(number(subject, name)?),
+                Some(name) => Some(model.number_of(subject.object_type, name)?),
                 None => None,
             },
             expires_at: self.expires_at,

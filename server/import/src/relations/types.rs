@@ -90,6 +90,11 @@ impl ImportedModel {
         all.filter(|(name, relations)| *name != USER || !relations.is_empty())
     }
 
+    /// Returns the number of the relation `relation` of a type, if it has it.
+    pub(crate) fn number_of(&self, of_type: &str, relation: &str) -> Option<RelationNumber> {
+        Some(self.schema.number(self.schema.relation(of_type, relation)?))
+    }
+
     /// Returns the fault that a type has no such relation.
     pub(crate) fn lacks(&self, relation: &str, of_type: &str) -> String {
         format!("the {} has no relation `{relation}` of `{of_type}`", self.model.system.model)
@@ -157,8 +162,8 @@ fn used_conditions(model: &Model) -> impl Iterator<Item = (&ModelRelation, &str)
 }
 
 fn unknown_conditions(model: &Model) -> Vec<String> {
-    let is_known = |name: &str| model.conditions.iter().any(|one| one.name == name);
-    let unknown = used_conditions(model).filter(|(_, name)| !is_known(name));
+    let unknown = used_conditions(model)
+        .filter(|(_, name)| model.conditions.iter().all(|one| one.name != *name));
     let said = unknown.map(|(relation, name)| {
         relation.place.says(format!("the {} has no condition `{name}`", model.system.model))
     });
@@ -189,6 +194,7 @@ fn said(
     let Some((index, one)) = index.and_then(|index| Some((index, model.types.get(index)?))) else {
         return fault.to_string();
     };
+    // The path is `/<index>/relations/<name>`.
     let name = parts.nth(1);
     let found = one.relations.iter().zip(&relations[index]);
     let Some((relation, (_, definition))) =

@@ -11,7 +11,7 @@ use super::unfilled::Unfilled;
 use super::validation::{Expected, Subjects};
 use crate::relations::place::Place;
 use crate::relations::questions::{
-    Asked, ImportedTest, Question, Questions, known_users, left_out,
+    ImportedTest, NotedTests, Question, Questions, known_users, left_out,
 };
 use crate::relations::tuples::{ImportedTuple, StoredTuple, object};
 use crate::relations::types::ImportedModel;
@@ -38,7 +38,7 @@ pub(super) fn read(
     tuples: &[ImportedTuple],
     model: &ImportedModel,
     now: DateTime<Utc>,
-) -> Result<Asked, Vec<String>> {
+) -> Result<NotedTests, Vec<String>> {
     let expires = tuples.iter().any(|one| one.expires_at.is_some());
     let mut all = Assertions {
         questions: Questions::new(model, tuples),
@@ -126,11 +126,8 @@ impl Assertions<'_> {
                     }
                 }
             }
-            let is_said = |user: &&str| {
-                let everyone = object(user).map(|one| format!("{}:{EVERYBODY}", one.object_type));
-                !open.contains(user) && everyone.is_none_or(|all| !open.contains(&*all))
-            };
-            let known = known_users(self.questions.tuples.iter()).filter(is_said);
+            let known = known_users(self.questions.tuples.iter());
+            let known = known.filter(|user| !is_open(user, &open));
             for user in known.chain(listed.keys().copied()).collect::<BTreeSet<_>>() {
                 self.asked.push(Question {
                     place: listed.get(user).unwrap_or(&place).clone(),
@@ -145,10 +142,16 @@ impl Assertions<'_> {
     }
 }
 
+/// Returns whether a list leaves open if it has `user`, by name or as one of everybody.
+fn is_open(user: &str, open: &BTreeSet<&str>) -> bool {
+    let everyone = object(user).map(|one| format!("{}:{EVERYBODY}", one.object_type));
+    open.contains(user) || everyone.is_some_and(|all| open.contains(&*all))
+}
+
 /// A subject of a list.
 enum Listed<'t> {
     One(&'t str),
-    /// Subjects of whom a check cannot ask, or of whom the list says nothing certain.
+    /// Subjects that a check cannot ask about, or about whom the list says nothing certain.
     Open(&'t str),
 }
 

@@ -27,9 +27,8 @@ pub(super) fn read(text: &str, start: &Place) -> Result<Vec<(Place, StoredTuple)
 
 /// Reads one relationship.
 pub(super) fn relationship(text: &str) -> Result<StoredTuple, String> {
-    let form = || format!("{FORM}, not `{text}`");
-    let (object, rest) = text.split_once('@').ok_or_else(form)?;
-    let (object, relation) = object.rsplit_once('#').ok_or_else(form)?;
+    let (object, rest) = text.split_once('@').ok_or_else(|| malformed(text))?;
+    let (object, relation) = object.rsplit_once('#').ok_or_else(|| malformed(text))?;
     let (user, mut traits) = rest.split_at(rest.find('[').unwrap_or(rest.len()));
     let mut tuple = StoredTuple {
         user: user.trim().trim_end_matches(ITSELF).to_owned(),
@@ -38,21 +37,25 @@ pub(super) fn relationship(text: &str) -> Result<StoredTuple, String> {
         ..StoredTuple::default()
     };
     while !traits.is_empty() {
-        let inner = traits.strip_prefix('[').ok_or_else(form)?;
+        let inner = traits.strip_prefix('[').ok_or_else(|| malformed(text))?;
         traits = match inner.strip_prefix(EXPIRATION) {
             Some(inner) => {
-                let (at, rest) = inner.split_once(']').ok_or_else(form)?;
+                let (at, rest) = inner.split_once(']').ok_or_else(|| malformed(text))?;
                 tuple.expires_at = Some(expiration(at)?);
                 rest
             }
             None => {
-                let (condition, rest) = caveat(inner).ok_or_else(form)?;
+                let (condition, rest) = caveat(inner).ok_or_else(|| malformed(text))?;
                 tuple.condition = Some(condition);
                 rest
             }
         };
     }
     Ok(tuple)
+}
+
+fn malformed(text: &str) -> String {
+    format!("{FORM}, not `{text}`")
 }
 
 /// Reads the context after a relationship: ` with {"now": "2026-01-15T10:00:00Z"}`.
@@ -78,6 +81,7 @@ fn caveat(text: &str) -> Option<(TupleCondition, &str)> {
     let json = rest.strip_prefix(':')?;
     let mut contexts = serde_json::Deserializer::from_str(json).into_iter::<Context>();
     let context = contexts.next()?.ok()?;
+    // A `]` inside of the JSON does not end the caveat.
     let rest = json[contexts.byte_offset()..].strip_prefix(']')?;
     Some((TupleCondition { name, context: Some(context) }, rest))
 }

@@ -10,6 +10,7 @@ pub(super) type Unfilled = HashSet<(String, String)>;
 /// Leaves out the permissions that nobody can have, and wherever they occur in others. Returns them.
 pub(super) fn leave_out(types: &mut [ModelType]) -> Unfilled {
     let mut schema = FoldedSchema { types, unfilled: Unfilled::new() };
+    // Each permission that is found may leave another with nobody, so this goes on until none is new.
     loop {
         let found: Unfilled = schema
             .types
@@ -23,10 +24,7 @@ pub(super) fn leave_out(types: &mut [ModelType]) -> Unfilled {
         }
         schema.unfilled = found;
     }
-    let folded = |of: &ModelType| -> Vec<Option<Rewrite>> {
-        of.relations.iter().map(|own| schema.folded(&own.rewrite, of)).collect()
-    };
-    let rewrites: Vec<_> = schema.types.iter().map(folded).collect();
+    let rewrites: Vec<_> = schema.types.iter().map(|of| schema.folded_relations(of)).collect();
     let unfilled = schema.unfilled;
     for (of, rewrites) in types.iter_mut().zip(rewrites) {
         let relations = std::mem::take(&mut of.relations).into_iter().zip(rewrites);
@@ -45,9 +43,12 @@ struct FoldedSchema<'t> {
 }
 
 impl FoldedSchema<'_> {
+    fn folded_relations(&self, of: &ModelType) -> Vec<Option<Rewrite>> {
+        of.relations.iter().map(|own| self.folded(&own.rewrite, of)).collect()
+    }
+
     /// Returns a rewrite of the type `of` without what nobody can have; `None` if nothing is left.
     fn folded(&self, rewrite: &Rewrite, of: &ModelType) -> Option<Rewrite> {
-        let fold = |one: &Rewrite| self.folded(one, of);
         match rewrite {
             Rewrite::Nobody => None,
             Rewrite::Direct(types) => Some(Rewrite::Direct(types.clone())),
@@ -62,15 +63,17 @@ impl FoldedSchema<'_> {
                 is_reached.then_some(Rewrite::From { relation, parents })
             }
             Rewrite::Any(parts) => {
-                let mut parts: Vec<Rewrite> = parts.iter().filter_map(fold).collect();
+                let mut parts: Vec<_> =
+                    parts.iter().filter_map(|part| self.folded(part, of)).collect();
                 if parts.len() > 1 { Some(Rewrite::Any(parts)) } else { parts.pop() }
             }
             Rewrite::All(parts) => {
-                parts.iter().map(fold).collect::<Option<Vec<_>>>().map(Rewrite::All)
+                let parts = parts.iter().map(|part| self.folded(part, of));
+                parts.collect::<Option<Vec<_>>>().map(Rewrite::All)
             }
             Rewrite::Except(base, subtracted) => {
-                let base = fold(base)?;
-                Some(match fold(subtracted) {
+                let base = self.folded(base, of)?;
+                Some(match self.folded(subtracted, of) {
                     Some(subtracted) => Rewrite::Except(Box::new(base), Box::new(subtracted)),
                     None => base,
                 })

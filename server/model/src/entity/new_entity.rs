@@ -159,8 +159,8 @@ document!(NewEntity => {
 
 /// Returns whether `text` can be the type of an entity.
 pub fn is_type(text: &str) -> bool {
-    let refused = |one: char| one == ':' || one.is_whitespace() || one.is_control();
-    within(text, MAX_TYPE) && !text.contains(refused)
+    within(text, MAX_TYPE)
+        && !text.contains(|one: char| one == ':' || one.is_whitespace() || one.is_control())
 }
 
 /// A type of entities.

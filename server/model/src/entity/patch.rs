@@ -102,10 +102,12 @@ impl EntityPatch {
         for (domain, changes) in &self.domain_roles {
             let mut here = domain_roles.remove(domain).unwrap_or_default();
             changes.apply(&mut here);
+            // A domain in which the entity has no role is not kept.
             if !here.is_empty() {
                 domain_roles.insert(domain.clone(), here);
             }
         }
+        // The faults so far have their places in the change; those of the whole entity get them below.
         problems.into_result()?;
         let (mut problems, entity) =
             (Problems::default(), NewEntity { kind, id, roles, domain_roles, properties });
@@ -119,24 +121,29 @@ impl EntityPatch {
     pub fn place(&self, invalid: Invalid) -> Invalid {
         let at = Place::root();
         let in_entity = at.key("properties");
-        let is_in = |path: &str, name: &String| {
-            let rest = path.strip_prefix(&in_entity.key(name).to_string());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let added = |path: &str, member: &str| {
-            path.strip_prefix(&format!("/{member}")).map(|rest| format!("/{member}/add{rest}"))
-        };
         invalid.replace_paths(|path| {
-            if let Some(name) = self.set.keys().find(|name| is_in(path, name)) {
+            if let Some(name) = self.set.keys().find(|name| is_in(path, &in_entity.key(name))) {
                 return at.key("set").key(name).to_string();
             }
-            if let Some(name) = self.lists.keys().find(|name| is_in(path, name)) {
+            if let Some(name) = self.lists.keys().find(|name| is_in(path, &in_entity.key(name))) {
                 return at.key("add").key(name).to_string();
             }
+            // A change only makes roles too many by those that it adds.
             let of_roles = added(path, "roles").or_else(|| added(path, "domain_roles"));
             of_roles.unwrap_or_default()
         })
     }
+}
+
+/// Returns whether the JSON pointer `path` is the one of `place`, or of something in it.
+fn is_in(path: &str, place: &Place<'_>) -> bool {
+    let rest = path.strip_prefix(&place.to_string());
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Returns the JSON pointer into the additions of `member` for one into the member of an entity.
+fn added(path: &str, member: &str) -> Option<String> {
+    path.strip_prefix(&format!("/{member}")).map(|rest| format!("/{member}/add{rest}"))
 }
 
 document!(EntityPatch => {
@@ -160,11 +167,10 @@ impl SentPatch {
         let unset = list(string()).about("The names of properties that go");
         let set = members.optional("set", set);
         let unset = members.optional("unset", unset);
-        let items = || by_name(list(list_item()));
-        let add =
-            items().about("Items for properties that are lists; an absent property becomes one");
+        let add = list_changes()
+            .about("Items for properties that are lists; an absent property becomes one");
         let add = members.optional("add", add);
-        let remove = items().about("Items that go from properties that are lists");
+        let remove = list_changes().about("Items that go from properties that are lists");
         let remove = members.optional("remove", remove);
         let of_roles =
             object(|members: &mut Members<'_, '_>| Some(SentItems::declare(members, roles)));
@@ -214,17 +220,18 @@ impl SentPatch {
 
     /// Notes what no entity has room for. The rest takes little time with the database locked.
     fn check_size(&self, at: &Place<'_>, problems: &mut Problems) {
-        let most = |count: usize, limit: usize, at: &Place<'_>, problems: &mut Problems| {
-            if count > limit {
-                problems.expected(at, format!("at most {limit} names, as an entity has"));
-            }
-        };
-        most(self.unset.len(), MAX_PROPERTIES, &at.key("unset"), problems);
-        most(self.items.add.len(), MAX_PROPERTIES, &at.key("add"), problems);
-        most(self.items.remove.len(), MAX_PROPERTIES, &at.key("remove"), problems);
         let (at_domains, domains) = (at.key("domain_roles"), &self.domain_roles);
-        most(domains.add.len(), MAX_DOMAINS, &at_domains.key("add"), problems);
-        most(domains.remove.len(), MAX_DOMAINS, &at_domains.key("remove"), problems);
+        for (count, limit, at) in [
+            (self.unset.len(), MAX_PROPERTIES, at.key("unset")),
+            (self.items.add.len(), MAX_PROPERTIES, at.key("add")),
+            (self.items.remove.len(), MAX_PROPERTIES, at.key("remove")),
+            (domains.add.len(), MAX_DOMAINS, at_domains.key("add")),
+            (domains.remove.len(), MAX_DOMAINS, at_domains.key("remove")),
+        ] {
+            if count > limit {
+                problems.expected(&at, format!("at most {limit} names, as an entity has"));
+            }
+        }
         let bytes = json_bytes(&self.set)
             + json_bytes(&self.items.add)
             + json_bytes(&self.roles.add)
@@ -314,6 +321,11 @@ impl Serialize for ListItem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Json::from(self).serialize(serializer)
     }
+}
+
+/// Items by the name of the property whose list they change.
+fn list_changes<'j>() -> impl Field<'j, Value = BTreeMap<String, Vec<ListItem>>> {
+    by_name(list(list_item()))
 }
 
 fn list_item<'j>() -> impl Field<'j, Value = ListItem> {

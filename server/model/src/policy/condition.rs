@@ -141,11 +141,12 @@ struct Sides {
 impl Sides {
     fn for_operator(operator: Operator) -> Self {
         let Row { takes, compares, .. } = operator.row();
-        let path = |has_lists: bool| if has_lists { ANY } else { SINGLE };
+        let on_left = compares.iter().any(|(left, _)| *left == ComparedKind::List);
+        let on_right = compares.iter().any(|(_, right)| *right == ComparedKind::List);
         Self {
-            left: path(compares.iter().any(|(left, _)| *left == ComparedKind::List)),
+            left: if on_left { ANY } else { SINGLE },
             literal: *takes,
-            right: path(compares.iter().any(|(_, right)| *right == ComparedKind::List)),
+            right: if on_right { ANY } else { SINGLE },
         }
     }
 
@@ -330,16 +331,17 @@ fn regular_expression() -> AnySchema {
 fn time_window() -> AnySchema {
     let about = "Weekdays and hours in the local time of a zone. Without `days` every day counts, and without \
         `from` and `to` the whole day. `to` itself is outside; a `to` that is not after `from` is on the next day.";
-    let window = || {
-        let days = list(choice(WEEKDAYS)).min_items(Some(1)).unique_items(true);
-        let days = days.description(Some("The weekdays; when absent every day"));
-        let zone = formatted("iana-time-zone");
-        let zone = zone.description(Some("An IANA time zone, such as `Europe/Berlin`"));
-        input().optional("days", days).required("zone", zone)
-    };
-    let hours = window().required("from", time_of_day()).required("to", time_of_day());
-    let whole_day = window().member("from", no_time()).member("to", no_time()).about(about);
+    let hours = days_in_zone().required("from", time_of_day()).required("to", time_of_day());
+    let whole_day = days_in_zone().member("from", no_time()).member("to", no_time()).about(about);
     one_of([hours.about(about).into(), whole_day.into()])
+}
+
+fn days_in_zone() -> Input {
+    let days = list(choice(WEEKDAYS)).min_items(Some(1)).unique_items(true);
+    let days = days.description(Some("The weekdays; when absent every day"));
+    let zone = formatted("iana-time-zone");
+    let zone = zone.description(Some("An IANA time zone, such as `Europe/Berlin`"));
+    input().optional("days", days).required("zone", zone)
 }
 
 fn no_time() -> ObjectBuilder {

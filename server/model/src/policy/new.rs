@@ -1,5 +1,8 @@
 //! The creation of a policy.
 
+use std::borrow::Cow;
+
+use portcullis_engine::condition::NamedConditions;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Effect, Format, Invalid, Json, ResourcePattern};
 use serde_json::json;
@@ -13,7 +16,8 @@ use super::record::PolicyRecord;
 use super::rule_data::CompiledRuleData;
 use crate::fields::{boolean, effect, resource_pattern, short, text};
 use crate::input::{self, Field, Members};
-use crate::{Authorship, document, schema};
+use crate::schema::{self, Input};
+use crate::{Authorship, document};
 
 /// The description of the name.
 const NAME: &str = "The name in decisions, explanations and test cases";
@@ -52,8 +56,15 @@ impl NewPolicy {
             problems.expected(at, "either `when`, or `rule_data` with its `format`");
             return None;
         }
-        let condition = |members: &mut Members<'_, '_>| members.required("when", when());
-        input::read(json, at, problems, |members| Self::with_condition(members, condition))
+        input::read(json, at, problems, Self::declare_with_expression)
+    }
+
+    /// Returns the policy with what the names in its condition stand for. A name with a fault stays.
+    pub fn resolved(&self, names: &NamedConditions) -> Cow<'_, Self> {
+        match self.rule_data.resolved(names) {
+            Cow::Owned(rule_data) => Cow::Owned(Self { rule_data, ..self.clone() }),
+            Cow::Borrowed(_) => Cow::Borrowed(self),
+        }
     }
 
     /// Reads a request body.
@@ -68,6 +79,10 @@ impl NewPolicy {
         })
     }
 
+    fn declare_with_expression(members: &mut Members<'_, '_>) -> Option<Self> {
+        Self::with_condition(members, |members| members.required("when", when()))
+    }
+
     /// Declares the members. The document has a form for each format; `form` is the one that is described.
     fn declare(members: &mut Members<'_, '_>, form: Option<Format>) -> Option<Self> {
         Self::with_condition(members, |members| {
@@ -77,6 +92,7 @@ impl NewPolicy {
                 }
                 _ => members.optional("format", sent_format(form).default_is("json")),
             };
+            // `None` inside is a format with a fault, in which no condition is read.
             let format = format.unwrap_or(Some(Format::Json));
             members.required("rule_data", rule_data(form, move |_| format))
         })
@@ -141,7 +157,6 @@ impl NewPolicy {
 }
 
 document!(NewPolicy, naming ConditionTree, Matcher, ConditionExpression => {
-    let form = |format| input::describe(|members| NewPolicy::declare(members, Some(format)));
     let tree = form(Format::Json).example(json!({
         "name": "visitors-by-day",
         "description": "No visitors at night",
@@ -170,22 +185,27 @@ document!(NewPolicy, naming ConditionTree, Matcher, ConditionExpression => {
     schema::one_of([tree.into(), matcher.into(), expression.into()])
 });
 
+/// Describes the form of a policy whose condition has this format.
+fn form(format: Format) -> Input {
+    input::describe(|members| NewPolicy::declare(members, Some(format)))
+}
+
 /// A policy in a file: in place of `rule_data` it may have an expression as `when`.
 pub struct FilePolicy;
 
 document!(FilePolicy as "Policy", naming ConditionTree, Matcher, ConditionExpression => {
-    let condition = |members: &mut Members<'_, '_>| members.required("when", when());
-    let text = input::describe(|members| NewPolicy::with_condition(members, condition));
-    let form = |format| input::describe(|members| NewPolicy::declare(members, Some(format)));
-    // Cases name a policy by its name, and `default-deny` is not the name of a policy.
-    let name = || schema::text(MAX_NAME).pattern(Some(FILE_NAME)).description(Some(NAME));
     let forms = [
-        text.titled("Policy with an expression"),
+        input::describe(NewPolicy::declare_with_expression).titled("Policy with an expression"),
         form(Format::Json).titled("Policy with a condition tree"),
         form(Format::Casbin).titled("Policy with a Casbin matcher"),
         form(Format::Expression).titled("Policy with an expression as rule_data"),
     ];
-    schema::one_of(forms.map(|form| form.member("name", name()).into()))
+    let forms = forms.map(|form| {
+        // Cases name a policy by its name, and `default-deny` is not the name of a policy.
+        let name = schema::text(MAX_NAME).pattern(Some(FILE_NAME)).description(Some(NAME));
+        form.member("name", name).into()
+    });
+    schema::one_of(forms)
 });
 
 #[cfg(test)]

@@ -52,8 +52,10 @@ managed_record! {
 impl PolicyRecord {
     /// Returns whether the two records decide and read the same; authors, times and owners may differ.
     pub fn has_content_of(&self, other: &Self) -> bool {
-        let facts = |policy: &Self| (policy.effect, policy.format, policy.priority, policy.enabled);
-        facts(self) == facts(other)
+        self.effect == other.effect
+            && self.format == other.format
+            && self.priority == other.priority
+            && self.enabled == other.enabled
             && self.name == other.name
             && self.description == other.description
             && self.resource == other.resource

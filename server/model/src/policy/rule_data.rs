@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use portcullis_engine::condition::NamedConditions;
 use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Condition, Format, Invalid, Json, Policy, analysis, expression};
@@ -94,6 +95,20 @@ impl CompiledRuleData {
         condition.check_roles_of_text(at, problems);
         let json = RuleData::from_stored(text).ok()?;
         Some(Self::with_warnings(Format::Expression, json, condition, Some("/when")))
+    }
+
+    /// Returns the condition with what its names stand for, and the warnings about that. A name with a fault stays.
+    pub fn resolved(&self, names: &NamedConditions) -> Cow<'_, Self> {
+        if !self.condition.has_names() {
+            return Cow::Borrowed(self);
+        }
+        match names.resolve(self.condition.clone()) {
+            Ok(condition) => {
+                let json = self.json.clone();
+                Cow::Owned(Self::with_warnings(self.format, json, condition, self.text_at))
+            }
+            Err(_) => Cow::Borrowed(self),
+        }
     }
 
     /// Makes a condition with the warnings about tests that are undetermined in every check.

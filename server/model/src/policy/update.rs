@@ -9,9 +9,10 @@ use super::fields::{
 };
 use super::record::PolicyRecord;
 use super::rule_data::{CompiledRuleData, apparent_format, shape};
+use crate::document;
 use crate::fields::{boolean, effect, resource_pattern, short, text};
 use crate::input::{self, Field, Members};
-use crate::{document, schema};
+use crate::schema::{self, Input};
 
 /// The body that updates a policy: what is absent stays.
 #[derive(Clone, Debug, Default)]
@@ -48,9 +49,8 @@ impl PolicyUpdate {
             Form::Of(format) => Some(format),
         };
         let format = members.change("format", sent_format(described));
-        let sent_or_apparent =
-            move |json: &Json<'_>| format.unwrap_or_else(|| Some(apparent_format(json)));
-        let rule_data = rule_data(described, sent_or_apparent);
+        let rule_data =
+            rule_data(described, move |json| format.unwrap_or_else(|| Some(apparent_format(json))));
         let rule_data = match form {
             Form::Any => members.change("rule_data", rule_data),
             Form::WithoutRuleData => None,
@@ -130,13 +130,21 @@ enum Form {
     Of(Format),
 }
 
+impl Form {
+    fn describe(self) -> Input {
+        input::describe(|members| PolicyUpdate::declare(members, self))
+    }
+}
+
 document!(PolicyUpdate, naming ConditionTree, Matcher, ConditionExpression => {
-    let form = |form| input::describe(|members| PolicyUpdate::declare(members, form));
-    let neither = form(Form::WithoutRuleData).example(json!({"enabled": false, "priority": 20}));
-    let matcher = form(Form::Of(Format::Casbin))
+    let neither = Form::WithoutRuleData.describe();
+    let neither = neither.example(json!({"enabled": false, "priority": 20}));
+    let matcher = Form::Of(Format::Casbin)
+        .describe()
         .example(json!({"rule_data": {"matcher": "r.sub.shift == \"night\""}}));
-    let expression = form(Form::Of(Format::Expression))
+    let expression = Form::Of(Format::Expression)
+        .describe()
         .example(json!({"rule_data": {"expression": "user.shift == \"night\""}}));
-    let tree = form(Form::Of(Format::Json));
+    let tree = Form::Of(Format::Json).describe();
     schema::one_of([neither.into(), tree.into(), matcher.into(), expression.into()])
 });

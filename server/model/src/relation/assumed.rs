@@ -37,10 +37,9 @@ impl AssumedTuples {
 
     /// Reads the list of an explained check beside its other members.
     pub(crate) fn read_to_explain(fields: &mut Fields<'_, '_>) -> Option<Self> {
-        let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+        fields.optional(RELATIONS, |json, at, problems| {
             Self::read_at_most(MAX_TUPLES, json, at, problems)
-        };
-        fields.optional(RELATIONS, read)
+        })
     }
 
     fn read_at_most(

@@ -59,6 +59,7 @@ pub fn in_table<'t>(
     for (index, tuple) in tuples.iter().enumerate() {
         allowed.extend(tuple.in_table(schema, &at.index(index), problems));
     }
+    // A tuple that is missing has a note.
     (allowed.len() == tuples.len()).then_some(allowed)
 }
 
@@ -103,6 +104,7 @@ impl NewTuple {
             }
             None => None,
         };
+        // Only now, so that a fault of each relation is noted.
         Some((found?, related))
     }
 
@@ -141,11 +143,11 @@ fn note_unknown(
     at: &Place<'_>,
     problems: &mut Problems,
 ) {
-    let all = || schema.relations();
-    let own = all().filter(|one| schema.type_of(*one) == named.kind);
+    let own = schema.relations().filter(|one| schema.type_of(*one) == named.kind);
     let own: Vec<&str> = own.map(|one| schema.name(one)).collect();
     if own.is_empty() {
-        let mut types: Vec<&str> = all().map(|one| schema.type_of(one)).collect();
+        let mut types: Vec<&str> = schema.relations().map(|one| schema.type_of(one)).collect();
+        // The relations of a type are beside each other.
         types.dedup();
         let hint = hint(&named.kind, types, str::to_owned);
         problems.expected(&at.key(member), format!("a type with relations before `:`{hint}"));

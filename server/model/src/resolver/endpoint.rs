@@ -67,6 +67,7 @@ impl Endpoint {
             None => url.host_str()?.to_owned(),
         };
         let methods = vec![EndpointMethod::Get, EndpointMethod::Head];
+        // The parser has brought the host into its usual form: guests use the name as it is written.
         (spelled == host).then(|| Self { url, methods, headers: BTreeMap::new() })
     }
 
@@ -125,18 +126,15 @@ fn secrets_in(template: &str) -> impl Iterator<Item = &str> {
     template.split("${").skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
 }
 
-/// The header that comes of `template`.
+/// Returns the header that `template` makes.
 fn render(template: &str, secrets: &Secrets) -> Result<HeaderValue, Fault> {
-    let unknown = || {
-        let expected = "a header value in which `${name}` is the name of one of `secrets`";
-        Fault::Template(expected.to_owned())
-    };
     let mut rendered = String::new();
     let mut rest = template;
     while let Some((plain, named)) = rest.split_once("${") {
-        let (name, after) = named.split_once('}').ok_or_else(unknown)?;
+        let (name, after) = named.split_once('}').ok_or_else(unknown_name)?;
         let secret = Some(name).filter(|name| is_name(name)).and_then(|name| secrets.get(name));
-        let secret = secret.ok_or_else(unknown)?;
+        let secret = secret.ok_or_else(unknown_name)?;
+        // The fault is the secret's own, and not one of the template.
         if HeaderValue::from_str(secret).is_err() {
             return Err(Fault::Secret(name.to_owned()));
         }
@@ -149,6 +147,11 @@ fn render(template: &str, secrets: &Secrets) -> Result<HeaderValue, Fault> {
         .map_err(|_| Fault::Template("only characters that a header may contain".to_owned()))?;
     value.set_sensitive(true);
     Ok(value)
+}
+
+fn unknown_name() -> Fault {
+    let expected = "a header value in which `${name}` is the name of one of `secrets`";
+    Fault::Template(expected.to_owned())
 }
 
 /// Headers that the host adds, by their names.

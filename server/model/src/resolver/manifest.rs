@@ -35,9 +35,6 @@ const MAX_AGE_MS: i32 = 86_400_000;
 const RESERVED: [&str; 8] =
     ["user", "resource", "request", "token", "action", "context", "item", "condition"];
 const MIB: usize = 1 << 20;
-/// A namespace that is not among [`RESERVED`].
-const NAMESPACE: &str =
-    r"^(?!(user|resource|request|token|action|context|item|condition)$)[a-z][a-z0-9_]*$";
 const HOST: &str = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$";
 /// A host in a file: a name or an address, with a port if it is not 443.
 const ANY_HOST: &str = r"^[^A-Z/?#@\\\s\x00]+$";
@@ -149,6 +146,7 @@ impl Manifest {
     pub fn every_endpoint(&self) -> BTreeMap<String, Endpoint> {
         let hosts = self.allowed_hosts.iter();
         let hosts = hosts.filter_map(|host| Some((host.clone(), Endpoint::for_host(host)?)));
+        // No name is in both: `check` refuses that.
         self.endpoints.clone().into_iter().chain(hosts).collect()
     }
 }
@@ -194,22 +192,23 @@ pub(super) fn namespace<'j>() -> impl Field<'j, Value = String> {
     parsed(
         |text| is_namespace(text).then(|| text.to_owned()),
         || {
+            let reserved = RESERVED.map(|name| format!("`{name}`")).join(", ");
             format!(
                 "1 to {MAX_NAMESPACE} lower-case letters, digits and `_`, beginning with a letter, and none of \
-                 `user`, `resource`, `request`, `token`, `action`, `context`"
+                 {reserved}"
             )
         },
         || {
             let about = "The first segment of its attributes' paths; unique in the tenant";
-            schema::text(MAX_NAMESPACE).pattern(Some(NAMESPACE)).description(Some(about))
+            let pattern = format!("^(?!({})$)[a-z][a-z0-9_]*$", RESERVED.join("|"));
+            schema::text(MAX_NAMESPACE).pattern(Some(pattern)).description(Some(about))
         },
     )
 }
 
 fn is_namespace(text: &str) -> bool {
-    let is_plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_';
     text.len() <= MAX_NAMESPACE
-        && text.bytes().all(is_plain)
+        && text.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_')
         && text.starts_with(|c: char| c.is_ascii_lowercase())
         && !RESERVED.contains(&text)
 }
@@ -251,10 +250,9 @@ fn read_hosts(
     problems: &mut Problems,
     rules: &EgressRules,
 ) -> Option<Vec<String>> {
-    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        read_host(json, at, problems, rules)
-    };
-    let hosts = at_most(MAX_HOSTS, "hosts", read)(json, at, problems)?;
+    let list =
+        at_most(MAX_HOSTS, "hosts", |json, at, problems| read_host(json, at, problems, rules));
+    let hosts = list(json, at, problems)?;
     let repeated = (1..hosts.len()).find(|&index| hosts[..index].contains(&hosts[index]));
     if let Some(index) = repeated {
         problems.expected(&at.index(index), "each host once");

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::manifest::Manifest;
 use super::secrets::SecretNames;
+use crate::authorship::signed_record;
 use crate::schema;
 use crate::{Authorship, Timestamp};
 
@@ -29,6 +30,8 @@ pub struct StoredResolver {
     /// The owner, if it is managed.
     pub managed_by: Option<String>,
 }
+
+signed_record!(StoredResolver { updated_at, updated_by });
 
 impl StoredResolver {
     /// A new one.

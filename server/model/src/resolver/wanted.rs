@@ -52,6 +52,7 @@ impl WantedResolver {
         rules: &EgressRules,
     ) -> Option<Self> {
         let members = json.as_object().unwrap_or_default();
+        // A manifest refuses members that it does not know, such as those of the module.
         let (secrets, of_manifest) = manifest_members(members, at, problems);
         let of_manifest = json.as_object().map(|_| Json::Object(of_manifest));
         let manifest = of_manifest.as_ref();
@@ -145,6 +146,7 @@ fn keep_secrets(
             .expected(at, "a value for each secret, or `null` for each to keep the stored ones");
     }
     for (_, value) in secrets.iter_mut().filter(|(_, value)| *value == Json::Null) {
+        // A header with an empty secret can be made, so that the rest of its template is checked.
         *value = Json::String("".into());
     }
     SentSecrets::Kept
@@ -152,8 +154,9 @@ fn keep_secrets(
 
 fn digest(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<String> {
     let text = string(json, at, problems)?;
-    let is_digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
-    if text.len() != DIGEST_CHARS || !text.bytes().all(is_digit) {
+    // One form alone, so that equal digests are equal texts.
+    let has_digits = text.bytes().all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(&c));
+    if text.len() != DIGEST_CHARS || !has_digits {
         problems.expected(at, "the SHA-256 of a module: 64 lower-case hexadecimal digits");
         return None;
     }

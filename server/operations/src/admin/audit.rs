@@ -9,7 +9,7 @@ use portcullis_model::clock::Clock;
 use portcullis_model::page::{Listed, Page};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{Store, StoreError, Tx, audit};
+use portcullis_storage::{Store, StoreError, audit};
 
 /// The most rows of one transaction, so that other writers wait a short time only.
 const BATCH: i64 = 500;
@@ -54,9 +54,9 @@ async fn prune(store: &Store, now: Timestamp, retention: AuditRetention) -> Resu
     let age = i64::try_from(retention.age.as_millis()).unwrap_or(i64::MAX);
     let before = Timestamp::from_millis(now.millis().saturating_sub(age));
     let mut outcome = Ok(());
-    let tenants = async |tx: &mut Tx| audit::prunable_tenants(tx, before, retention.records).await;
-    let tenants = store.read_all(tenants).await?;
-    for tenant in &tenants {
+    let tenants =
+        store.read_all(async |tx| audit::prunable_tenants(tx, before, retention.records).await);
+    for tenant in &tenants.await? {
         if let Err(error) = prune_tenant(store, tenant, before, retention.records).await {
             tracing::warn!(tenant, %error, "cannot remove the old audit records of this tenant");
             outcome = Err(error);
@@ -71,6 +71,7 @@ async fn prune_tenant(
     before: Timestamp,
     records: i64,
 ) -> Result<(), StoreError> {
+    // The list of tenants counts more records than are removed, and no writer is needed to find that out.
     let is_due =
         store.read_all(async |tx| audit::is_prunable(tx, tenant, before, records).await).await?;
     if !is_due {

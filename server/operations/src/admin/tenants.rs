@@ -95,6 +95,7 @@ pub async fn register_provider(
         return Err(OperationError::Conflict(what));
     }
     app.commit(tx).await?;
+    // This process follows the change at once, as the others do when they are notified.
     app.catch_up().await?;
     // Nobody waits for the key set. A mistake in its address is in the log before the first token.
     let (warm, issuer) = (app.clone(), record.issuer_url.clone());
@@ -111,8 +112,7 @@ pub async fn list_providers(
     tenant: &str,
     page: Page,
 ) -> Result<Listed<ProviderRecord>, OperationError> {
-    let list = async |tx: &mut Tx| Ok(providers::list(tx, page).await?);
-    read_existing(&app.store, tenant, list).await
+    read_existing(&app.store, tenant, async |tx| Ok(providers::list(tx, page).await?)).await
 }
 
 /// Returns an identity provider of `tenant`.
@@ -124,8 +124,10 @@ pub async fn show_provider(
     tenant: &str,
     id: Uuid,
 ) -> Result<ProviderRecord, OperationError> {
-    let find = async |tx: &mut Tx| providers::find(tx, id).await?.ok_or(NO_PROVIDER);
-    read_existing(&app.store, tenant, find).await
+    let found = read_existing(&app.store, tenant, async |tx| {
+        providers::find(tx, id).await?.ok_or(NO_PROVIDER)
+    });
+    found.await
 }
 
 /// Changes an identity provider of `tenant`. Its tokens are accepted without a gap.
@@ -199,8 +201,7 @@ pub async fn list_keys(
     tenant: &str,
     page: Page,
 ) -> Result<Listed<ServiceKeyRecord>, OperationError> {
-    let list = async |tx: &mut Tx| Ok(service_keys::list(tx, page).await?);
-    read_existing(store, tenant, list).await
+    read_existing(store, tenant, async |tx| Ok(service_keys::list(tx, page).await?)).await
 }
 
 /// Revokes a service key of `tenant`. It is refused from then on, on every replica.
@@ -244,11 +245,11 @@ async fn read_existing<T>(
     tenant: &str,
     work: impl AsyncFnOnce(&mut Tx) -> Result<T, OperationError>,
 ) -> Result<T, OperationError> {
-    let work = async |tx: &mut Tx| {
+    let worked = store.read(tenant, async |tx| {
         tenants::find(tx, tenant).await?.ok_or(NO_TENANT)?;
         work(tx).await
-    };
-    store.read(tenant, work).await
+    });
+    worked.await
 }
 
 /// Begins a transaction in which the operator changes `tenant`, which must exist. It may be suspended.

@@ -47,6 +47,7 @@ pub(super) fn check_stored(
             note(&mut broken, "rule", || rule.tuple.to_string(), message);
         }
     }
+    // `check_bundle` has judged the cases of the bundle, which replace the stored ones.
     if bundle.cases.is_none() && terms == ActionTerms::Verb {
         broken_cases(&state.guards.cases.cases, terms, &mut broken);
     }
@@ -57,8 +58,10 @@ pub(super) fn check_stored(
 fn broken_cases(cases: &str, terms: ActionTerms, broken: &mut BrokenObjects) {
     let parsed = json::parse(cases.as_bytes()).unwrap_or(Json::Null);
     for case in parsed.as_array().unwrap_or_default() {
-        let text = |name: &str| case.get("check")?.get(name)?.as_str();
-        let (Some(resource), Some(action)) = (text("resource"), text("action")) else { continue };
+        let check = case.get("check");
+        let [resource, action] =
+            ["resource", "action"].map(|name| check?.get(name).and_then(Json::as_str));
+        let (Some(resource), Some(action)) = (resource, action) else { continue };
         if let Some(expected) = terms.fault(action, resource) {
             let name = case.get("name").and_then(Json::as_str).unwrap_or_default();
             let message = format!("at `/check/action`: expected {expected}");

@@ -16,14 +16,10 @@ pub(super) struct Shown {
 
 /// Returns the outcome of cases as the API shows it.
 pub(super) fn case_report(outcomes: &CaseOutcomes) -> CaseReport {
-    let decision = |expected: &Expected| CaseDecision {
-        decision: expected.decision.to_string(),
-        rule: expected.rule.clone(),
-    };
     let failed = outcomes.failed.iter().map(|failure| FailedCase {
         case: failure.case.clone(),
-        expected: decision(&failure.expected),
-        actual: decision(failure.actual.as_ref().unwrap_or(&failure.expected)),
+        expected: case_decision(&failure.expected),
+        actual: case_decision(failure.actual.as_ref().unwrap_or(&failure.expected)),
         reason: failure.reason.clone(),
     });
     let skipped = outcomes
@@ -37,6 +33,10 @@ pub(super) fn case_report(outcomes: &CaseOutcomes) -> CaseReport {
         failed: failed.collect(),
         skipped: skipped.collect(),
     }
+}
+
+fn case_decision(expected: &Expected) -> CaseDecision {
+    CaseDecision { decision: expected.decision.to_string(), rule: expected.rule.clone() }
 }
 
 /// Returns the answer to an apply with this plan.

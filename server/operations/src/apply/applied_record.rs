@@ -1,9 +1,12 @@
 //! The part of each kind of records in an apply.
 
+use std::collections::{HashMap, HashSet};
+
 use futures_util::{StreamExt, stream};
 use portcullis_bundle::BundleDocument;
 use portcullis_engine::invalid::Problems;
-use portcullis_model::Authorship;
+use portcullis_model::apply::FieldChange;
+use portcullis_model::{Authorship, SignedRecord};
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
 use portcullis_storage::{Records, StoreError, Tx};
@@ -13,8 +16,8 @@ use super::context::PlanContext;
 use super::draft::Draft;
 use super::execution::Execution;
 use super::writes::Writes;
-use crate::content::kinds::ContentRecord;
-use crate::content::tenant_content::TenantContent;
+use crate::content::kinds::{ContentRecord, RecordKey};
+use crate::content::tenant_content::{ListedRecord, TenantContent};
 
 /// The facts from which the writes of a kind are planned.
 #[derive(Clone, Copy)]
@@ -27,10 +30,12 @@ pub(super) struct Planning<'p> {
 }
 
 /// A record that an apply writes.
-pub(super) trait AppliedRecord: ContentRecord + 'static {
+pub(super) trait AppliedRecord: ListedRecord + SignedRecord + 'static {
     /// Whether the digest of a plan has a part for the kind where nothing was read. Versions without the kind have none: the
     /// plans that they made stay fresh.
     const HAS_EMPTY_PART: bool = false;
+    /// Whether a record that comes back is one that nobody has changed, as a new one is.
+    const COMES_BACK_UNSIGNED: bool = false;
 
     /// Returns the writes that make the records of the owner those of the bundle; none if the bundle lacks the kind.
     ///
@@ -42,16 +47,32 @@ pub(super) trait AppliedRecord: ContentRecord + 'static {
         problems: &mut Problems,
     ) -> Result<Vec<RecordWrite<Self>>, OperationError>;
 
+    /// Returns the names of the records that the bundle names; none if a record has no name of its own.
+    fn named_in(_: &BundleDocument) -> Vec<&str> {
+        Vec::new()
+    }
+
     /// Returns the records that a plan depends on: those of the owner, and those that the bundle names.
     fn read<'s>(
         state: &'s TenantContent,
         bundle: &BundleDocument,
         owner: Option<&str>,
-        domain: &str,
-    ) -> Vec<&'s Self>;
+        _domain: &str,
+    ) -> Vec<&'s Self> {
+        let names: HashSet<&str> = Self::named_in(bundle).into_iter().collect();
+        let is_read = |one: &&Self| {
+            owner.is_none() || one.managed_by() == owner || names.contains(&*one.name())
+        };
+        Self::listed(state).iter().filter(is_read).collect()
+    }
 
     /// Returns the record as a bundle of a tenant with this domain writes it.
     fn content(&self, domain: &str) -> Content;
+
+    /// Returns what a plan shows of the change to `new`.
+    fn changes(&self, new: &Self, domain: &str) -> Vec<FieldChange> {
+        self.content(domain).changes(&new.content(domain))
+    }
 
     /// Reads the records of `owner`, or all without one, in the order of their names.
     fn exported<'t>(
@@ -74,7 +95,16 @@ pub(super) trait AppliedRecord: ContentRecord + 'static {
         present: &TenantContent,
         past: &TenantContent,
         by: &Authorship,
-    ) -> Result<Vec<RecordWrite<Self>>, OperationError>;
+    ) -> Result<Vec<RecordWrite<Self>>, OperationError> {
+        let (present, past) = (Self::listed(present), Self::listed(past));
+        let mut writes = writes_back(present, past, |one: Self| one.signed(by));
+        for write in &mut writes {
+            if let (RecordWrite::Insert(new), true) = (write, Self::COMES_BACK_UNSIGNED) {
+                *new = new.clone().unsigned();
+            }
+        }
+        Ok(writes)
+    }
 
     /// Writes what was planned, with the audit records and events of each change.
     fn write(
@@ -82,4 +112,27 @@ pub(super) trait AppliedRecord: ContentRecord + 'static {
         writes: &[RecordWrite<Self>],
         execution: &Execution<'_>,
     ) -> impl Future<Output = Result<(), OperationError>> + Send;
+}
+
+/// Returns the writes that make `present` `past`. `signed` returns a record with the author and time of the change; records
+/// that differ in nothing else are equal.
+pub(super) fn writes_back<R: ContentRecord>(
+    present: &[R],
+    past: &[R],
+    signed: impl Fn(R) -> R,
+) -> Vec<RecordWrite<R>> {
+    let stored: HashMap<RecordKey<'_>, &R> =
+        present.iter().map(|record| (record.key(), record)).collect();
+    let wanted: HashSet<RecordKey<'_>> = past.iter().map(ContentRecord::key).collect();
+    // What goes comes first: what is written may have its name.
+    let gone = present.iter().filter(|record| !wanted.contains(&record.key()));
+    let gone = gone.map(|record| RecordWrite::Delete(record.clone()));
+    let written = past.iter().filter_map(|record| {
+        let Some(old) = stored.get(&record.key()) else {
+            return Some(RecordWrite::Insert(record.clone()));
+        };
+        let (old, new) = ((*old).clone(), signed(record.clone()));
+        (signed(old.clone()) != new).then_some(RecordWrite::Update { old, new })
+    });
+    gone.chain(written).collect()
 }

@@ -30,11 +30,11 @@ pub async fn approve(
     let (record, stored) = proposals::open_request(app, caller, id).await?;
     let (domain, body) = (stored.domain.clone(), stored.body);
     let egress = app.egress.rules.clone();
-    let read = move || -> Result<ApplyRequest, OperationError> {
+    let parsed = app.compilations.run(caller.tenant(), move || -> Result<_, OperationError> {
         let context = DocumentContext { domain: &domain, egress: &egress };
         Ok(ApplyRequest::parse(&json::parse(&body)?, context)?)
-    };
-    let mut request = app.compilations.run(caller.tenant(), read).await??;
+    });
+    let mut request = parsed.await??;
     // The fingerprint says what matters of the state that the proposer saw.
     request.expect_revision = None;
     request.expect_fingerprint = Some(record.fingerprint.clone());

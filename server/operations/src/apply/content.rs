@@ -43,10 +43,11 @@ impl Content {
     pub(super) fn changes(&self, after: &Self) -> Vec<FieldChange> {
         let new = after.0.iter().filter(|(name, _)| self.get(name).is_none());
         let names = self.0.iter().chain(new).map(|(name, _)| name);
-        let differs = |name: &&&str| self.get(name) != after.get(name);
-        let change =
-            |name: &&str| FieldChange::new(format!("/{name}"), self.get(name), after.get(name));
-        names.filter(differs).map(change).collect()
+        let changes = names.filter_map(|name| {
+            let (before, after) = (self.get(name), after.get(name));
+            (before != after).then(|| FieldChange::new(format!("/{name}"), before, after))
+        });
+        changes.collect()
     }
 }
 

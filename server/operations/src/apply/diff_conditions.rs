@@ -3,7 +3,6 @@
 use portcullis_bundle::{BundleDocument, Form};
 use portcullis_engine::Invalid;
 use portcullis_engine::invalid::Problems;
-use portcullis_model::Authorship;
 use portcullis_model::named_condition::{ConditionRecord, NewCondition, exceeded_limit};
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
@@ -12,12 +11,14 @@ use portcullis_storage::{Tx, conditions};
 use super::after::after;
 use super::applied_record::{AppliedRecord, Planning};
 use super::content::Content;
+use super::context::PlanContext;
 use super::draft::Draft;
 use super::execution::Execution;
-use super::{named_kind, restoration};
-use crate::content::tenant_content::TenantContent;
+use super::named_kind::{self, NamedRecord, Updated};
 
 impl AppliedRecord for ConditionRecord {
+    const COMES_BACK_UNSIGNED: bool = true;
+
     fn planned(
         draft: &mut Draft<'_>,
         planning: Planning<'_>,
@@ -26,21 +27,7 @@ impl AppliedRecord for ConditionRecord {
         let Planning { state, bundle, context, .. } = planning;
         let Some(wanted) = &bundle.conditions else { return Ok(Vec::new()) };
         let find = named_kind::by_name(&state.conditions, |one: &NewCondition| &one.name);
-        let create = |draft: &Draft<'_>, one: &NewCondition| Self {
-            managed_by: draft.managed_by(),
-            ..one.clone().into_record(context.by)
-        };
-        let update = |draft: &Draft<'_>, old: &Self, one: &NewCondition| {
-            let mut new = old.clone().with(one.clone(), context.by);
-            if old.written().is_ok_and(|written| written == one.when.condition) {
-                // An export writes trees as expressions.
-                new.condition = old.condition.clone();
-            }
-            let fields = old.content(context.domain).changes(&new.content(context.domain));
-            Some((Self { managed_by: draft.managed_by(), ..new }, fields))
-        };
-        let lists = (&*state.conditions, &**wanted, context.prune);
-        let writes = named_kind::diff(draft, lists, find, create, update);
+        let writes = named_kind::diff(draft, (&state.conditions, wanted), find, context);
         let sizes = after(&state.conditions, &writes).into_iter().map(Self::bytes);
         match exceeded_limit(sizes) {
             Some(limit) => Err(Invalid::expected("/bundle/conditions", limit).into()),
@@ -48,30 +35,12 @@ impl AppliedRecord for ConditionRecord {
         }
     }
 
-    fn read<'s>(
-        state: &'s TenantContent,
-        bundle: &BundleDocument,
-        owner: Option<&str>,
-        _: &str,
-    ) -> Vec<&'s Self> {
-        let names = bundle.conditions.iter().flatten().map(|one| &*one.name);
-        named_kind::read(&state.conditions, owner, names)
+    fn named_in(bundle: &BundleDocument) -> Vec<&str> {
+        bundle.conditions.iter().flatten().map(|one| &*one.name).collect()
     }
 
     fn content(&self, _: &str) -> Content {
         Content::new(self, Form::CONDITION)
-    }
-
-    fn restored(
-        present: &TenantContent,
-        past: &TenantContent,
-        by: &Authorship,
-    ) -> Result<Vec<RecordWrite<Self>>, OperationError> {
-        let sign = |one: &mut Self| {
-            (one.updated_by, one.updated_at) = (Some(by.actor.clone()), Some(by.at));
-        };
-        let writes = restoration::diff(&present.conditions, &past.conditions, sign);
-        Ok(restoration::new_ones(writes, |one| (one.updated_by, one.updated_at) = (None, None)))
     }
 
     async fn write(
@@ -89,5 +58,23 @@ impl AppliedRecord for ConditionRecord {
             conditions::delete(tx, &gone).await?;
         }
         Ok(())
+    }
+}
+
+impl NamedRecord for ConditionRecord {
+    type Wanted = NewCondition;
+
+    fn created(wanted: &NewCondition, context: &PlanContext<'_>) -> Self {
+        wanted.clone().into_record(context.by)
+    }
+
+    fn updated(&self, wanted: &NewCondition, context: &PlanContext<'_>) -> Option<Updated<Self>> {
+        let mut new = self.clone().with(wanted.clone(), context.by);
+        if self.written().is_ok_and(|written| written == wanted.when.condition) {
+            // An export writes trees as expressions.
+            new.condition = self.condition.clone();
+        }
+        let fields = self.changes(&new, context.domain);
+        Some((new, fields))
     }
 }

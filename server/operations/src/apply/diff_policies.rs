@@ -5,20 +5,19 @@ use std::collections::HashMap;
 use portcullis_bundle::{BundleDocument, Form, SentPolicy};
 use portcullis_engine::invalid::Problems;
 use portcullis_engine::{Format, Policy};
-use portcullis_model::Authorship;
+use portcullis_model::SignedRecord;
 use portcullis_model::policy::{NewPolicy, PolicyRecord};
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::{self, RecordWrite};
 use portcullis_storage::{Records, StoreError, Tx, policies};
 use serde_json::Value;
-use uuid::Uuid;
 
 use super::applied_record::{AppliedRecord, Planning};
 use super::content::Content;
+use super::context::PlanContext;
 use super::draft::Draft;
 use super::execution::Execution;
-use super::{named_kind, restoration};
-use crate::content::tenant_content::TenantContent;
+use super::named_kind::{self, NamedRecord, Updated};
 
 impl AppliedRecord for PolicyRecord {
     const HAS_EMPTY_PART: bool = true;
@@ -34,49 +33,25 @@ impl AppliedRecord for PolicyRecord {
         for policy in &state.policies {
             stored.entry(&*policy.name).or_default().push(policy);
         }
-        // A policy of the owner goes before others, one of the same resource before others, and then the oldest.
-        let find = |draft: &Draft<'_>, SentPolicy { policy: wanted, .. }: &SentPolicy| {
-            let rank = |policy: &&&PolicyRecord| {
-                (!draft.is_own(policy.managed_by.as_deref()), policy.resource != wanted.resource)
-            };
-            stored.get(&*wanted.name)?.iter().min_by_key(rank).copied()
-        };
-        let record = |draft: &Draft<'_>, id: Uuid, wanted: &NewPolicy| PolicyRecord {
-            managed_by: draft.managed_by(),
-            ..wanted.clone().into_record(id, context.tenant, context.by)
-        };
-        let create = |draft: &Draft<'_>, sent: &SentPolicy| {
-            record(draft, context.ids.next(context.by.at), &sent.policy)
-        };
-        let update = |draft: &Draft<'_>, old: &PolicyRecord, sent: &SentPolicy| {
-            if old.resource != sent.policy.resource {
-                return None;
-            }
-            let mut new = record(draft, old.id, &sent.policy);
-            (new.created_by, new.created_at) = (old.created_by.clone(), old.created_at);
-            (new.updated_by, new.updated_at) =
-                (Some(context.by.actor.clone()), Some(context.by.at));
-            if is_same_in_another_format(old, &sent.policy) {
-                (new.format, new.rule_data) = (old.format, old.rule_data.clone());
-            }
-            let fields = match new.has_content_of(old) {
-                true => Vec::new(),
-                false => old.content(context.domain).changes(&new.content(context.domain)),
-            };
-            Some((new, fields))
-        };
-        let lists = (&*state.policies, &**wanted, context.prune);
-        Ok(named_kind::diff(draft, lists, find, create, update))
+        let lists = (&*state.policies, &**wanted);
+        let writes = named_kind::diff(
+            draft,
+            lists,
+            |draft, SentPolicy { policy: wanted, .. }| {
+                // A policy of the owner goes before others, one of the same resource before others, and then the oldest.
+                let ranked = stored.get(&*wanted.name)?.iter().min_by_key(|policy| {
+                    let is_own = draft.is_own(policy.managed_by.as_deref());
+                    (!is_own, policy.resource != wanted.resource)
+                });
+                ranked.copied()
+            },
+            context,
+        );
+        Ok(writes)
     }
 
-    fn read<'s>(
-        state: &'s TenantContent,
-        bundle: &BundleDocument,
-        owner: Option<&str>,
-        _: &str,
-    ) -> Vec<&'s Self> {
-        let names = bundle.policies.iter().flatten().map(|sent| &*sent.policy.name);
-        named_kind::read(&state.policies, owner, names)
+    fn named_in(bundle: &BundleDocument) -> Vec<&str> {
+        bundle.policies.iter().flatten().map(|sent| &*sent.policy.name).collect()
     }
 
     /// An expression is its `when`.
@@ -97,23 +72,45 @@ impl AppliedRecord for PolicyRecord {
         Ok(policies::by_name(tx, owner))
     }
 
-    fn restored(
-        present: &TenantContent,
-        past: &TenantContent,
-        by: &Authorship,
-    ) -> Result<Vec<RecordWrite<Self>>, OperationError> {
-        let sign = |one: &mut Self| {
-            (one.updated_by, one.updated_at) = (Some(by.actor.clone()), Some(by.at));
-        };
-        Ok(restoration::diff(&present.policies, &past.policies, sign))
-    }
-
     async fn write(
         tx: &mut Tx,
         writes: &[RecordWrite<Self>],
         execution: &Execution<'_>,
     ) -> Result<(), OperationError> {
         Ok(bulk::write_policies(tx, writes, execution.by).await?)
+    }
+}
+
+impl NamedRecord for PolicyRecord {
+    type Wanted = SentPolicy;
+
+    fn created(sent: &SentPolicy, context: &PlanContext<'_>) -> Self {
+        let id = context.ids.next(context.by.at);
+        sent.policy.clone().into_record(id, context.tenant, context.by)
+    }
+
+    fn updated(&self, sent: &SentPolicy, context: &PlanContext<'_>) -> Option<Updated<Self>> {
+        // A new policy takes the place of one of another resource.
+        if self.resource != sent.policy.resource {
+            return None;
+        }
+        let mut new = Self {
+            created_by: self.created_by.clone(),
+            created_at: self.created_at,
+            ..sent
+                .policy
+                .clone()
+                .into_record(self.id, context.tenant, context.by)
+                .signed(context.by)
+        };
+        if is_same_in_another_format(self, &sent.policy) {
+            (new.format, new.rule_data) = (self.format, self.rule_data.clone());
+        }
+        let fields = match new.has_content_of(self) {
+            true => Vec::new(),
+            false => self.changes(&new, context.domain),
+        };
+        Some((new, fields))
     }
 }
 

@@ -2,9 +2,9 @@
 
 use portcullis_bundle::{BundleDocument, Form};
 use portcullis_engine::invalid::Problems;
-use portcullis_model::Authorship;
 use portcullis_model::apply::FieldChange;
 use portcullis_model::resolver::StoredResolver;
+use portcullis_model::{Authorship, SignedRecord};
 use portcullis_resolvers::secrets;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
@@ -13,10 +13,12 @@ use serde_json::{Map, Value};
 
 use super::applied_record::{AppliedRecord, Planning};
 use super::content::Content;
+use super::context::PlanContext;
 use super::draft::Draft;
 use super::execution::Execution;
+use super::named_kind::{self, NamedRecord, Updated};
 use super::ready::ReadyResolver;
-use super::{named_kind, restoration};
+use super::restoration;
 use crate::content::resolvers::taken;
 use crate::content::tenant_content::TenantContent;
 
@@ -34,44 +36,11 @@ impl AppliedRecord for StoredResolver {
         }
         let find =
             named_kind::by_name(&state.resolvers, |one: &ReadyResolver| &one.manifest.namespace);
-        let create = |draft: &Draft<'_>, wanted: &ReadyResolver| {
-            let (id, record) = (context.ids.next(context.by.at), wanted.record.clone());
-            let new = StoredResolver::new(id, context.tenant, &wanted.manifest, record, context.by);
-            StoredResolver { enabled: wanted.enabled, managed_by: draft.managed_by(), ..new }
-        };
-        let update = |draft: &Draft<'_>, old: &StoredResolver, wanted: &ReadyResolver| {
-            let mut new = StoredResolver {
-                manifest: wanted.manifest.without_secrets(),
-                enabled: wanted.enabled,
-                module: wanted.record.clone(),
-                updated_by: Some(context.by.actor.clone()),
-                updated_at: Some(context.by.at),
-                managed_by: draft.managed_by(),
-                ..old.clone()
-            };
-            let mut fields = old.content(context.domain).changes(&new.content(context.domain));
-            let has_secrets_field = fields.iter().any(|field| field.path == "/secrets");
-            if wanted.secrets_change && !has_secrets_field {
-                fields.push(FieldChange::new("/secrets".to_owned(), None, None));
-            }
-            // The owner of a resolver does not change its answers, which the version tells apart.
-            if !fields.is_empty() {
-                new.version += 1;
-            }
-            Some((new, fields))
-        };
-        let lists = (&*state.resolvers, context.resolvers, context.prune);
-        Ok(named_kind::diff(draft, lists, find, create, update))
+        Ok(named_kind::diff(draft, (&state.resolvers, context.resolvers), find, context))
     }
 
-    fn read<'s>(
-        state: &'s TenantContent,
-        bundle: &BundleDocument,
-        owner: Option<&str>,
-        _: &str,
-    ) -> Vec<&'s Self> {
-        let names = bundle.resolvers.iter().flatten().map(|one| &*one.manifest.namespace);
-        named_kind::read(&state.resolvers, owner, names)
+    fn named_in(bundle: &BundleDocument) -> Vec<&str> {
+        bundle.resolvers.iter().flatten().map(|one| &*one.manifest.namespace).collect()
     }
 
     /// The values of the secrets are `null`.
@@ -110,6 +79,36 @@ impl AppliedRecord for StoredResolver {
             write_resolver(tx, write, execution).await?;
         }
         Ok(())
+    }
+}
+
+impl NamedRecord for StoredResolver {
+    type Wanted = ReadyResolver;
+
+    fn created(wanted: &ReadyResolver, context: &PlanContext<'_>) -> Self {
+        let (id, record) = (context.ids.next(context.by.at), wanted.record.clone());
+        let new = Self::new(id, context.tenant, &wanted.manifest, record, context.by);
+        Self { enabled: wanted.enabled, ..new }
+    }
+
+    fn updated(&self, wanted: &ReadyResolver, context: &PlanContext<'_>) -> Option<Updated<Self>> {
+        let mut new = Self {
+            manifest: wanted.manifest.without_secrets(),
+            enabled: wanted.enabled,
+            module: wanted.record.clone(),
+            ..self.clone().signed(context.by)
+        };
+        let mut fields = self.changes(&new, context.domain);
+        // Contents have the names of secrets alone, so that another value of one does not show.
+        let has_secrets_field = fields.iter().any(|field| field.path == "/secrets");
+        if wanted.secrets_change && !has_secrets_field {
+            fields.push(FieldChange::new("/secrets".to_owned(), None, None));
+        }
+        // The owner of a resolver does not change its answers, which the version tells apart.
+        if !fields.is_empty() {
+            new.version += 1;
+        }
+        Some((new, fields))
     }
 }
 

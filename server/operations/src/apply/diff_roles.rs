@@ -2,7 +2,6 @@
 
 use portcullis_bundle::{BundleDocument, Form};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_model::Authorship;
 use portcullis_model::role::{NewRole, RoleRecord};
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
@@ -11,13 +10,16 @@ use portcullis_storage::{Tx, roles};
 use super::after::after;
 use super::applied_record::{AppliedRecord, Planning};
 use super::content::Content;
+use super::context::PlanContext;
 use super::draft::Draft;
 use super::execution::{Execution, ROLES};
-use super::{named_kind, restoration};
+use super::named_kind::{self, NamedRecord, Updated};
 use crate::content::roles::{graph, must_be_few, must_not_be_entities};
 use crate::content::tenant_content::TenantContent;
 
 impl AppliedRecord for RoleRecord {
+    const COMES_BACK_UNSIGNED: bool = true;
+
     fn planned(
         draft: &mut Draft<'_>,
         planning: Planning<'_>,
@@ -26,45 +28,17 @@ impl AppliedRecord for RoleRecord {
         let Planning { state, bundle, context, .. } = planning;
         let Some(wanted) = &bundle.roles else { return Ok(Vec::new()) };
         let find = named_kind::by_name(&state.roles, |role: &NewRole| &role.name);
-        let create = |draft: &Draft<'_>, role: &NewRole| RoleRecord {
-            managed_by: draft.managed_by(),
-            ..role.clone().into_record(context.by)
-        };
-        let update = |draft: &Draft<'_>, old: &RoleRecord, role: &NewRole| {
-            let new = old.clone().with_includes(role.includes.clone(), context.by);
-            let fields = old.content(context.domain).changes(&new.content(context.domain));
-            Some((RoleRecord { managed_by: draft.managed_by(), ..new }, fields))
-        };
-        let lists = (&*state.roles, &**wanted, context.prune);
-        let writes = named_kind::diff(draft, lists, find, create, update);
+        let writes = named_kind::diff(draft, (&state.roles, wanted), find, context);
         check(state, &writes, wanted, problems)?;
         Ok(writes)
     }
 
-    fn read<'s>(
-        state: &'s TenantContent,
-        bundle: &BundleDocument,
-        owner: Option<&str>,
-        _: &str,
-    ) -> Vec<&'s Self> {
-        let names = bundle.roles.iter().flatten().map(|one| &*one.name);
-        named_kind::read(&state.roles, owner, names)
+    fn named_in(bundle: &BundleDocument) -> Vec<&str> {
+        bundle.roles.iter().flatten().map(|one| &*one.name).collect()
     }
 
     fn content(&self, _: &str) -> Content {
         Content::new(self, Form::ROLE)
-    }
-
-    fn restored(
-        present: &TenantContent,
-        past: &TenantContent,
-        by: &Authorship,
-    ) -> Result<Vec<RecordWrite<Self>>, OperationError> {
-        let sign = |one: &mut Self| {
-            (one.updated_by, one.updated_at) = (Some(by.actor.clone()), Some(by.at));
-        };
-        let writes = restoration::diff(&present.roles, &past.roles, sign);
-        Ok(restoration::new_ones(writes, |one| (one.updated_by, one.updated_at) = (None, None)))
     }
 
     async fn write(
@@ -84,6 +58,20 @@ impl AppliedRecord for RoleRecord {
             }
         }
         Ok(())
+    }
+}
+
+impl NamedRecord for RoleRecord {
+    type Wanted = NewRole;
+
+    fn created(wanted: &NewRole, context: &PlanContext<'_>) -> Self {
+        wanted.clone().into_record(context.by)
+    }
+
+    fn updated(&self, wanted: &NewRole, context: &PlanContext<'_>) -> Option<Updated<Self>> {
+        let new = self.clone().with_includes(wanted.includes.clone(), context.by);
+        let fields = self.changes(&new, context.domain);
+        Some((new, fields))
     }
 }
 

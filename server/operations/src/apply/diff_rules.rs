@@ -5,21 +5,22 @@ use std::collections::{HashMap, HashSet};
 use portcullis_bundle::{BundleDocument, Form};
 use portcullis_engine::invalid::Problems;
 use portcullis_engine::{ResourcePattern, RuleTuple};
-use portcullis_model::Authorship;
 use portcullis_model::apply::{FieldChange, ObjectKind};
 use portcullis_model::resource::ResourceRecord;
 use portcullis_model::rule::{NewRule, RuleOrigin, RuleRecord};
+use portcullis_model::{Authorship, SignedRecord};
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::{self, RecordWrite};
 use portcullis_storage::{Records, StoreError, Tx, rules};
 
 use super::after::after;
-use super::applied_record::{AppliedRecord, Planning};
+use super::applied_record::{AppliedRecord, Planning, writes_back};
 use super::content::Content;
 use super::context::PlanContext;
 use super::draft::Draft;
 use super::execution::Execution;
 use super::restoration;
+use crate::content::kinds::ContentRecord;
 use crate::content::registration::not_in;
 use crate::content::tenant_content::TenantContent;
 
@@ -62,16 +63,16 @@ impl AppliedRecord for RuleRecord {
     ) -> Vec<&'s Self> {
         let explicit = bundle.rules.iter().flatten().map(|rule| key(&rule.tuple));
         let of_roles = bundle.resources.iter().flatten().flat_map(|resource| {
-            let rule = |role: &String| key(&resource.default_rule(role, domain).tuple);
-            resource.default_roles.iter().map(rule)
+            let roles = resource.default_roles.iter();
+            roles.map(|role| key(&resource.default_rule(role, domain).tuple))
         });
         let tuples: HashSet<_> = explicit.chain(of_roles).collect();
-        let is_read = |rule: &&Self| {
+        let read = state.rules.iter().filter(|rule| {
             let is_explicit = rule.origin == RuleOrigin::Explicit;
             let is_own = owner.is_none() || rule.managed_by.as_deref() == owner;
             (is_explicit && is_own) || tuples.contains(&key(&rule.tuple))
-        };
-        state.rules.iter().filter(is_read).collect()
+        });
+        read.collect()
     }
 
     /// The domain of the tenant is absent.
@@ -93,10 +94,8 @@ impl AppliedRecord for RuleRecord {
         past: &TenantContent,
         by: &Authorship,
     ) -> Result<Vec<RecordWrite<Self>>, OperationError> {
-        let sign = |one: &mut Self| {
-            (one.updated_by, one.updated_at) = (Some(by.actor.clone()), Some(by.at));
-        };
-        Ok(restoration::apart(restoration::diff(&present.rules, &past.rules, sign)))
+        let writes = writes_back(&present.rules, &past.rules, |one| one.signed(by));
+        Ok(restoration::apart(writes))
     }
 
     async fn write(
@@ -110,11 +109,11 @@ impl AppliedRecord for RuleRecord {
 
 /// The rules of a tenant while a plan is made.
 struct RuleBook<'s> {
-    entries: Vec<Entry<'s>>,
+    entries: Vec<PlannedRule<'s>>,
     by_tuple: HashMap<TupleKey, usize>,
 }
 
-struct Entry<'s> {
+struct PlannedRule<'s> {
     old: Option<&'s RuleRecord>,
     change: RuleChange,
 }
@@ -126,7 +125,7 @@ enum RuleChange {
     Gone,
 }
 
-impl Entry<'_> {
+impl PlannedRule<'_> {
     fn after(&self) -> Option<&RuleRecord> {
         match &self.change {
             RuleChange::Kept => self.old,
@@ -139,19 +138,19 @@ impl Entry<'_> {
 impl<'s> RuleBook<'s> {
     fn new(state: &'s TenantContent) -> Self {
         let entries =
-            state.rules.iter().map(|old| Entry { old: Some(old), change: RuleChange::Kept });
+            state.rules.iter().map(|old| PlannedRule { old: Some(old), change: RuleChange::Kept });
         let by_tuple = state.rules.iter().enumerate().map(|(index, old)| (key(&old.tuple), index));
         Self { entries: entries.collect(), by_tuple: by_tuple.collect() }
     }
 
-    fn entry(&mut self, tuple: &RuleTuple) -> Option<&mut Entry<'s>> {
+    fn entry(&mut self, tuple: &RuleTuple) -> Option<&mut PlannedRule<'s>> {
         let index = *self.by_tuple.get(&key(tuple))?;
         self.entries.get_mut(index)
     }
 
     fn insert(&mut self, record: RuleRecord) {
         self.by_tuple.insert(key(&record.tuple), self.entries.len());
-        self.entries.push(Entry { old: None, change: RuleChange::Written(Box::new(record)) });
+        self.entries.push(PlannedRule { old: None, change: RuleChange::Written(Box::new(record)) });
     }
 
     /// Makes the explicit rules of the owner `wanted`. `resources` are those after the plan.
@@ -168,7 +167,7 @@ impl<'s> RuleBook<'s> {
                 Some(entry) => record_update(draft, entry, rule, &stored, context),
                 None => {
                     draft.create(KIND, rule.tuple.to_string());
-                    self.insert(new_record(rule, draft.managed_by(), context));
+                    self.insert(new_record(rule, context).owned_by(context.owner));
                 }
             }
         }
@@ -213,20 +212,18 @@ impl<'s> RuleBook<'s> {
     fn follow(&mut self, writes: &[RecordWrite<ResourceRecord>], context: &PlanContext<'_>) {
         for write in writes {
             let (before, after) = (write.before(), write.after());
-            let roles = |record: Option<&ResourceRecord>| -> Vec<String> {
-                record.map(|one| one.registration.default_roles.clone()).unwrap_or_default()
-            };
-            let (old, new) = (roles(before), roles(after));
+            let [old, new] = [before, after].map(default_roles);
             if let Some(record) = after {
-                for role in not_in(&new, &old) {
+                for role in not_in(new, old) {
                     self.add_default(
                         &record.registration.default_rule(role, context.domain),
                         context,
                     );
                 }
             }
+            // The rules of a resource that goes are removed below, in every domain.
             if let (Some(record), true) = (before, after.is_some()) {
-                for role in not_in(&old, &new) {
+                for role in not_in(old, new) {
                     let rule = record.registration.default_rule(role, context.domain);
                     self.remove_default(&rule.tuple);
                 }
@@ -236,7 +233,7 @@ impl<'s> RuleBook<'s> {
     }
 
     fn add_default(&mut self, rule: &NewRule, context: &PlanContext<'_>) {
-        let mut record = new_record(rule, None, context);
+        let mut record = new_record(rule, context);
         record.origin = RuleOrigin::DefaultRole;
         match self.entry(&rule.tuple) {
             None => self.insert(record),
@@ -273,7 +270,7 @@ impl<'s> RuleBook<'s> {
     /// Returns the writes: deletions, then the others.
     fn into_writes(self) -> Vec<RecordWrite<RuleRecord>> {
         let (mut gone, mut written) = (Vec::new(), Vec::new());
-        for Entry { old, change } in self.entries {
+        for PlannedRule { old, change } in self.entries {
             match (old, change) {
                 (Some(old), RuleChange::Gone) => gone.push(RecordWrite::Delete(old.clone())),
                 (Some(old), RuleChange::Written(new)) => {
@@ -290,7 +287,7 @@ impl<'s> RuleBook<'s> {
 
 fn record_update(
     draft: &mut Draft<'_>,
-    entry: &mut Entry<'_>,
+    entry: &mut PlannedRule<'_>,
     wanted: &NewRule,
     resources: &HashMap<&str, &ResourceRecord>,
     context: &PlanContext<'_>,
@@ -303,12 +300,10 @@ fn record_update(
     let new = RuleRecord {
         effect: wanted.effect,
         origin: RuleOrigin::Explicit,
-        updated_by: Some(context.by.actor.clone()),
-        updated_at: Some(context.by.at),
-        managed_by: draft.managed_by(),
-        ..old.clone()
+        ..old.clone().signed(context.by).owned_by(context.owner)
     };
     let mut fields = fields(old, &new, context);
+    // A rule of a default role that becomes explicit differs in nothing that a bundle shows.
     if draft.is_own(old.managed_by.as_deref()) && old.origin != new.origin {
         fields.push(FieldChange::new("/origin".to_owned(), None, None));
     }
@@ -339,10 +334,7 @@ fn release(
     let new = RuleRecord {
         effect: made.effect,
         origin: RuleOrigin::DefaultRole,
-        updated_by: Some(context.by.actor.clone()),
-        updated_at: Some(context.by.at),
-        managed_by: None,
-        ..old.clone()
+        ..old.clone().signed(context.by).owned_by(None)
     };
     draft.release(old.tuple.to_string(), fields(old, &new, context));
     RuleChange::Written(Box::new(new))
@@ -352,10 +344,10 @@ fn fields(old: &RuleRecord, new: &RuleRecord, context: &PlanContext<'_>) -> Vec<
     if old.effect == new.effect {
         return Vec::new();
     }
-    old.content(context.domain).changes(&new.content(context.domain))
+    old.changes(new, context.domain)
 }
 
-fn remove_if_default(entry: &mut Entry<'_>) {
+fn remove_if_default(entry: &mut PlannedRule<'_>) {
     let is_default = entry.after().is_some_and(|rule| rule.origin == RuleOrigin::DefaultRole);
     if is_default {
         entry.change = RuleChange::Gone;
@@ -365,15 +357,17 @@ fn remove_if_default(entry: &mut Entry<'_>) {
 /// Returns the rules that the default roles of `resources` make, by their tuples.
 fn default_rules(resources: &[&ResourceRecord], domain: &str) -> HashMap<TupleKey, NewRule> {
     let rules = resources.iter().flat_map(|record| {
-        let registration = &record.registration;
-        let rule = |role: &String| registration.default_rule(role, domain);
-        registration.default_roles.iter().map(rule)
+        let roles = record.registration.default_roles.iter();
+        roles.map(|role| record.registration.default_rule(role, domain))
     });
     rules.map(|rule| (key(&rule.tuple), rule)).collect()
 }
 
-fn new_record(rule: &NewRule, managed_by: Option<String>, context: &PlanContext<'_>) -> RuleRecord {
+fn default_roles(record: Option<&ResourceRecord>) -> &[String] {
+    record.map(|record| &*record.registration.default_roles).unwrap_or_default()
+}
+
+fn new_record(rule: &NewRule, context: &PlanContext<'_>) -> RuleRecord {
     let id = context.ids.next(context.by.at);
-    let record = rule.clone().into_record(id, RuleOrigin::Explicit, context.by);
-    RuleRecord { managed_by, ..record }
+    rule.clone().into_record(id, RuleOrigin::Explicit, context.by)
 }

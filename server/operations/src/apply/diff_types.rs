@@ -2,7 +2,6 @@
 
 use portcullis_bundle::{BundleDocument, Form};
 use portcullis_engine::invalid::Problems;
-use portcullis_model::Authorship;
 use portcullis_model::types::{NewType, TypeRecord};
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
@@ -10,12 +9,14 @@ use portcullis_storage::{Tx, types};
 
 use super::applied_record::{AppliedRecord, Planning};
 use super::content::Content;
+use super::context::PlanContext;
 use super::draft::Draft;
 use super::execution::Execution;
-use super::{named_kind, restoration};
-use crate::content::tenant_content::TenantContent;
+use super::named_kind::{self, NamedRecord, Updated};
 
 impl AppliedRecord for TypeRecord {
+    const COMES_BACK_UNSIGNED: bool = true;
+
     fn planned(
         draft: &mut Draft<'_>,
         planning: Planning<'_>,
@@ -24,43 +25,15 @@ impl AppliedRecord for TypeRecord {
         let Planning { state, bundle, context, .. } = planning;
         let Some(wanted) = &bundle.types else { return Ok(Vec::new()) };
         let find = named_kind::by_name(&state.types, |declared: &NewType| &declared.kind);
-        let create = |draft: &Draft<'_>, declared: &NewType| TypeRecord {
-            managed_by: draft.managed_by(),
-            ..declared.clone().into_record(context.by)
-        };
-        let update = |draft: &Draft<'_>, old: &TypeRecord, declared: &NewType| {
-            let new = old.clone().with(declared.clone(), context.by);
-            let fields = old.content(context.domain).changes(&new.content(context.domain));
-            Some((TypeRecord { managed_by: draft.managed_by(), ..new }, fields))
-        };
-        let lists = (&*state.types, &**wanted, context.prune);
-        Ok(named_kind::diff(draft, lists, find, create, update))
+        Ok(named_kind::diff(draft, (&state.types, wanted), find, context))
     }
 
-    fn read<'s>(
-        state: &'s TenantContent,
-        bundle: &BundleDocument,
-        owner: Option<&str>,
-        _: &str,
-    ) -> Vec<&'s Self> {
-        let names = bundle.types.iter().flatten().map(|one| &*one.kind);
-        named_kind::read(&state.types, owner, names)
+    fn named_in(bundle: &BundleDocument) -> Vec<&str> {
+        bundle.types.iter().flatten().map(|one| &*one.kind).collect()
     }
 
     fn content(&self, _: &str) -> Content {
         Content::new(self, Form::TYPE)
-    }
-
-    fn restored(
-        present: &TenantContent,
-        past: &TenantContent,
-        by: &Authorship,
-    ) -> Result<Vec<RecordWrite<Self>>, OperationError> {
-        let sign = |one: &mut Self| {
-            (one.updated_by, one.updated_at) = (Some(by.actor.clone()), Some(by.at));
-        };
-        let writes = restoration::diff(&present.types, &past.types, sign);
-        Ok(restoration::new_ones(writes, |one| (one.updated_by, one.updated_at) = (None, None)))
     }
 
     async fn write(
@@ -77,5 +50,19 @@ impl AppliedRecord for TypeRecord {
             }
         }
         Ok(())
+    }
+}
+
+impl NamedRecord for TypeRecord {
+    type Wanted = NewType;
+
+    fn created(wanted: &NewType, context: &PlanContext<'_>) -> Self {
+        wanted.clone().into_record(context.by)
+    }
+
+    fn updated(&self, wanted: &NewType, context: &PlanContext<'_>) -> Option<Updated<Self>> {
+        let new = self.clone().with(wanted.clone(), context.by);
+        let fields = self.changes(&new, context.domain);
+        Some((new, fields))
     }
 }

@@ -2,10 +2,10 @@
 
 use portcullis_bundle::{BundleDocument, Form};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_model::Authorship;
 use portcullis_model::apply::FieldChange;
 use portcullis_model::wanted_webhook::WantedWebhook;
 use portcullis_model::webhook::WebhookRecord;
+use portcullis_model::{Authorship, SignedRecord};
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
 use portcullis_storage::encryption::Context;
@@ -17,7 +17,7 @@ use super::content::Content;
 use super::context::PlanContext;
 use super::draft::Draft;
 use super::execution::Execution;
-use super::named_kind;
+use super::named_kind::{self, NamedRecord, Updated};
 use crate::content::tenant_content::TenantContent;
 
 impl AppliedRecord for WebhookRecord {
@@ -39,45 +39,21 @@ impl AppliedRecord for WebhookRecord {
                 problems.expected(&list.index(index).key("secret"), expected);
             }
         }
-        let find = |draft: &Draft<'_>, webhook: &WantedWebhook| {
-            let same_url = state.webhooks.iter().filter(|known| known.url == webhook.url);
-            same_url.min_by_key(|known| !draft.is_own(known.managed_by.as_deref()))
-        };
-        let create = |draft: &Draft<'_>, webhook: &WantedWebhook| WebhookRecord {
-            id: context.ids.next(context.by.at),
-            url: webhook.url.clone(),
-            events: webhook.events.clone(),
-            tenant_id: context.tenant.to_owned(),
-            created_by: context.by.actor.clone(),
-            created_at: context.by.at,
-            updated_at: None,
-            managed_by: draft.managed_by(),
-        };
-        let update = |draft: &Draft<'_>, old: &WebhookRecord, webhook: &WantedWebhook| {
-            let new = WebhookRecord {
-                events: webhook.events.clone(),
-                updated_at: Some(context.by.at),
-                managed_by: draft.managed_by(),
-                ..old.clone()
-            };
-            let mut fields = old.content(context.domain).changes(&new.content(context.domain));
-            if webhook.secret.is_some() && context.changed_secrets.contains(&old.id) {
-                fields.push(FieldChange::new("/secret".to_owned(), None, None));
-            }
-            Some((new, fields))
-        };
-        let lists = (&*state.webhooks, &**wanted, context.prune);
-        Ok(named_kind::diff(draft, lists, find, create, update))
+        let lists = (&*state.webhooks, &**wanted);
+        let writes = named_kind::diff(
+            draft,
+            lists,
+            |draft, webhook| {
+                let same_url = state.webhooks.iter().filter(|known| known.url == webhook.url);
+                same_url.min_by_key(|known| !draft.is_own(known.managed_by.as_deref()))
+            },
+            context,
+        );
+        Ok(writes)
     }
 
-    fn read<'s>(
-        state: &'s TenantContent,
-        bundle: &BundleDocument,
-        owner: Option<&str>,
-        _: &str,
-    ) -> Vec<&'s Self> {
-        let names = bundle.webhooks.iter().flatten().map(|one| &*one.url);
-        named_kind::read(&state.webhooks, owner, names)
+    fn named_in(bundle: &BundleDocument) -> Vec<&str> {
+        bundle.webhooks.iter().flatten().map(|one| &*one.url).collect()
     }
 
     /// Without its secret.
@@ -103,6 +79,33 @@ impl AppliedRecord for WebhookRecord {
             write_webhook(tx, write, execution).await?;
         }
         Ok(())
+    }
+}
+
+impl NamedRecord for WebhookRecord {
+    type Wanted = WantedWebhook;
+
+    fn created(wanted: &WantedWebhook, context: &PlanContext<'_>) -> Self {
+        Self {
+            id: context.ids.next(context.by.at),
+            url: wanted.url.clone(),
+            events: wanted.events.clone(),
+            tenant_id: context.tenant.to_owned(),
+            created_by: context.by.actor.clone(),
+            created_at: context.by.at,
+            updated_at: None,
+            managed_by: None,
+        }
+    }
+
+    fn updated(&self, wanted: &WantedWebhook, context: &PlanContext<'_>) -> Option<Updated<Self>> {
+        let new = Self { events: wanted.events.clone(), ..self.clone().signed(context.by) };
+        let mut fields = self.changes(&new, context.domain);
+        // Contents have no secret, so that another one does not show.
+        if wanted.secret.is_some() && context.changed_secrets.contains(&self.id) {
+            fields.push(FieldChange::new("/secret".to_owned(), None, None));
+        }
+        Some((new, fields))
     }
 }
 
@@ -137,11 +140,11 @@ async fn write_webhook(
     };
     let wanted = execution.webhooks.iter().find(|webhook| webhook.url == new.url);
     let secret = wanted.and_then(|webhook| webhook.secret.as_ref());
-    let encrypt = |secret: &[u8]| {
+    let secret = secret.map(|secret| {
         let context = Context::for_webhook_secret(&new.tenant_id, new.id);
-        execution.keys.encrypt(context, secret)
-    };
-    let secret = secret.map(|secret| encrypt(secret.as_bytes())).transpose()?;
+        execution.keys.encrypt(context, secret.as_bytes())
+    });
+    let secret = secret.transpose()?;
     match write.before() {
         Some(_) => webhooks::update(tx, new, secret.as_deref()).await?,
         // A new one without secret is refused by the plan.

@@ -35,11 +35,6 @@ impl<'a> Draft<'a> {
         self.owner.is_none() || managed_by == self.owner
     }
 
-    /// Returns the owner that written objects get.
-    pub(super) fn managed_by(&self) -> Option<String> {
-        self.owner.map(str::to_owned)
-    }
-
     /// Notes that a new object is created.
     pub(super) fn create(&mut self, kind: ObjectKind, name: String) {
         self.note(kind, name, PlannedAction::Create, Vec::new());
@@ -85,9 +80,10 @@ impl<'a> Draft<'a> {
         managed_by: Option<&str>,
         mut fields: Vec<FieldChange>,
     ) -> bool {
+        // An object gets its new owner also if it is the wanted one already.
         if !self.is_own(managed_by) {
-            let quoted = |owner: &str| serde_json::json!(owner).to_string();
-            let (before, after) = (managed_by.map(quoted), self.owner.map(quoted));
+            let [before, after] =
+                [managed_by, self.owner].map(|owner| Some(serde_json::json!(owner?).to_string()));
             let path = "/managed_by".to_owned();
             fields.push(FieldChange::new(path, before.as_deref(), after.as_deref()));
             self.note(kind, name, PlannedAction::Adopt, fields);

@@ -20,7 +20,7 @@ use crate::content::kinds::each_kind;
 use crate::content::stored_guards;
 use crate::content::stored_settings;
 
-/// A piece is sent when it has so many bytes.
+/// A piece is sent when it has this many bytes.
 const PIECE: usize = 32 * 1024;
 
 /// An export that is to be written, in its turn.

@@ -73,7 +73,6 @@ impl GuardWrites {
         tenant: &str,
         state: &TenantContent,
     ) -> Result<(), OperationError> {
-        let has_approval = |settings: &TenantSettings| settings.gates.of_writes.approval;
         let is_put_up = self.settings.as_ref().is_some_and(has_approval);
         if !is_put_up || has_approval(&state.settings) || has_managers(app, tenant).await? {
             return Ok(());
@@ -157,8 +156,13 @@ impl GuardWrites {
     }
 }
 
+fn has_approval(settings: &TenantSettings) -> bool {
+    settings.gates.of_writes.approval
+}
+
 /// Returns whether a manager of `tenant` can have a token: it has an identity provider.
 async fn has_managers(app: &App, tenant: &str) -> Result<bool, OperationError> {
+    // Only in `saas` mode each tenant has its own providers.
     if !matches!(app.mode, Mode::Saas { .. }) {
         return Ok(app.mode.has_tokens());
     }
@@ -173,8 +177,10 @@ fn list(text: &str) -> &str {
 }
 
 fn is_same(old: &StoredCases, new: &StoredCases) -> bool {
-    let lists = |cases: &StoredCases| [list(&cases.cases), list(&cases.users)].map(str::to_owned);
-    lists(old) == lists(new) && (new.is_empty() || new.domain == old.domain)
+    // Without cases, their domain says nothing.
+    list(&old.cases) == list(&new.cases)
+        && list(&old.users) == list(&new.users)
+        && (new.is_empty() || new.domain == old.domain)
 }
 
 fn add_case(plan: &mut ApplyPlan, name: &str, action: PlannedAction) {
@@ -188,7 +194,7 @@ fn add_case(plan: &mut ApplyPlan, name: &str, action: PlannedAction) {
     plan.changes.push(PlannedChange { kind, name, action, fields: Vec::new() });
 }
 
-/// Returns the cases that the tenant has after the apply; `None` if the bundle says nothing of cases or users.
+/// Returns the cases that the tenant has after the apply; `None` if the bundle has neither cases nor users.
 fn wanted_cases(
     bundle: &BundleDocument,
     state: &TenantContent,
@@ -249,13 +255,11 @@ fn settings_fields(old: &TenantSettings, new: &TenantSettings) -> Vec<FieldChang
         "/decision_log/full",
         "/decision_log/attributes",
     ];
-    let value = |settings: &Value, path| settings.pointer(path).map(Value::to_string);
-    let change = |path| (path, value(&old, path), value(&new, path));
-    let differing = paths.map(change).into_iter().filter(|(_, old, new)| old != new);
-    let field = |(path, old, new): (&str, Option<String>, Option<String>)| {
-        FieldChange::new(path.to_owned(), old.as_deref(), new.as_deref())
-    };
-    differing.map(field).collect()
+    let fields = paths.into_iter().filter_map(|path| {
+        let [old, new] = [&old, &new].map(|all| all.pointer(path).map(Value::to_string));
+        (old != new).then(|| FieldChange::new(path.to_owned(), old.as_deref(), new.as_deref()))
+    });
+    fields.collect()
 }
 
 fn members(settings: &TenantSettings) -> Value {

@@ -5,7 +5,6 @@ use std::time::Duration;
 use portcullis_bundle::Rulebook;
 use portcullis_bundle::matrix::{DecisionSet, impact};
 use portcullis_model::apply::ImpactReport;
-use portcullis_model::resource::ResourceRecord;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::searches::Awaited;
@@ -33,11 +32,12 @@ pub(super) async fn report(
 ) -> Result<ImpactReport, OperationError> {
     let before = Content::new(state, &Writes::default());
     let after = Content::new(state, &plan.writes);
-    let compare = async move |awaited: Awaited| {
+    let compared = app.searches.run(tenant, async move |awaited: Awaited| {
+        // The time begins with the turn, not with the wait for it.
         let until = Instant::now() + MAX_TIME;
         Ok(impact(&before.set(), &after.set(), || awaited.is_until(until)))
-    };
-    app.searches.run(tenant, compare).await
+    });
+    compared.await
 }
 
 /// The part of a tenant's content that decides.
@@ -49,8 +49,8 @@ struct Content {
 impl Content {
     fn new(state: &TenantContent, writes: &Writes) -> Self {
         let resources = after(&state.resources, &writes.resources);
-        let name = |record: &ResourceRecord| record.registration.name.clone();
-        let resources = resources.into_iter().map(name).collect();
+        let names = resources.into_iter().map(|record| record.registration.name.clone());
+        let resources = names.collect();
         Self { rulebook: rulebook(state, writes), resources }
     }
 

@@ -6,7 +6,6 @@ use portcullis_auth::Manager;
 use portcullis_fairness::Turn;
 use portcullis_model::Authorship;
 use portcullis_model::apply::ApplyAnswer;
-use portcullis_model::resolver::StoredResolver;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::gates::{GateVerdict, Judgement};
@@ -145,9 +144,10 @@ pub(super) async fn activate(app: &App, tenant: &str, plan: &ApplyPlan, ready: V
     }
     for resolver in ready {
         let namespace = &resolver.manifest.namespace;
+        // A resolver whose version stays keeps the binding that serves.
         let written = plan.writes.resolvers.iter().filter(|write| {
-            let version = |record: Option<&_>| record.map(StoredResolver::reference);
-            version(write.before()) != version(write.after())
+            let [old, new] = [write.before(), write.after()].map(|one| Some(one?.reference()));
+            old != new
         });
         let mut written = written.filter_map(RecordWrite::after);
         let Some(new) = written.find(|new| new.manifest.namespace == *namespace) else { continue };

@@ -7,20 +7,34 @@ use std::ptr;
 use portcullis_model::apply::FieldChange;
 use portcullis_storage::bulk::RecordWrite;
 
+use super::context::PlanContext;
 use super::draft::Draft;
 use crate::content::kinds::ContentRecord;
 
-/// Returns the writes that make the `stored` records of the owner `wanted`. Others of the owner go with `prune`.
-///
-/// `find` returns the stored record that a wanted one names; `create` makes a new record; `update` makes a stored one
-/// the wanted one, and returns the fields in which it differs, or `None` if a new record must take its place.
-pub(super) fn diff<'s, R: ContentRecord, W>(
+/// A record that a bundle names.
+pub(super) trait NamedRecord: ContentRecord {
+    /// The object as the bundle has it.
+    type Wanted;
+
+    /// Returns a new record, of which nobody is the owner yet.
+    fn created(wanted: &Self::Wanted, context: &PlanContext<'_>) -> Self;
+
+    /// Returns this stored record as it is wanted, whoever is its owner; `None` if a new record must take its place.
+    fn updated(&self, wanted: &Self::Wanted, context: &PlanContext<'_>) -> Option<Updated<Self>>;
+}
+
+/// A record after the plan, and the fields in which it differs from the stored one.
+pub(super) type Updated<R> = (R, Vec<FieldChange>);
+
+/// Returns the writes that make the `stored` records of the owner `wanted`. `find` returns the stored record that a wanted one
+/// names.
+pub(super) fn diff<'s, R: NamedRecord>(
     draft: &mut Draft<'_>,
-    (stored, wanted, prune): (&'s [R], &[W], bool),
-    find: impl Fn(&Draft<'_>, &W) -> Option<&'s R>,
-    create: impl Fn(&Draft<'_>, &W) -> R,
-    update: impl Fn(&Draft<'_>, &R, &W) -> Option<(R, Vec<FieldChange>)>,
+    (stored, wanted): (&'s [R], &[R::Wanted]),
+    find: impl Fn(&Draft<'_>, &R::Wanted) -> Option<&'s R>,
+    context: &PlanContext<'_>,
 ) -> Vec<RecordWrite<R>> {
+    // Known by their places in memory, because two stored records may have one name.
     let (mut writes, mut named) = (Vec::new(), HashSet::new());
     for one in wanted {
         if let Some(old) = find(draft, one) {
@@ -29,20 +43,23 @@ pub(super) fn diff<'s, R: ContentRecord, W>(
             if !draft.may_change(R::KIND, &name, managed_by) {
                 continue;
             }
-            if let Some((new, fields)) = update(draft, old, one) {
+            if let Some((new, fields)) = old.updated(one, context) {
                 if draft.record_update(R::KIND, name.into_owned(), managed_by, fields) {
-                    writes.push(RecordWrite::Update { old: old.clone(), new });
+                    writes.push(RecordWrite::Update {
+                        old: old.clone(),
+                        new: new.owned_by(context.owner),
+                    });
                 }
                 continue;
             }
             draft.replace(R::KIND, name.into_owned());
             writes.push(RecordWrite::Delete(old.clone()));
         }
-        let new = create(draft, one);
+        let new = R::created(one, context).owned_by(context.owner);
         draft.create(R::KIND, new.name().into_owned());
         writes.push(RecordWrite::Insert(new));
     }
-    for old in stored.iter().filter(|_| prune) {
+    for old in stored.iter().filter(|_| context.prune) {
         if draft.is_own(old.managed_by()) && !named.contains(&ptr::from_ref(old)) {
             draft.delete(R::KIND, old.name().into_owned());
             writes.push(RecordWrite::Delete(old.clone()));
@@ -51,18 +68,7 @@ pub(super) fn diff<'s, R: ContentRecord, W>(
     writes
 }
 
-/// Returns the records that belong to `owner` or have one of the `names`; without an owner, all of them.
-pub(super) fn read<'s, 'n, R: ContentRecord>(
-    stored: &'s [R],
-    owner: Option<&str>,
-    names: impl Iterator<Item = &'n str>,
-) -> Vec<&'s R> {
-    let names: HashSet<&str> = names.collect();
-    let is_own = |one: &R| owner.is_none() || one.managed_by() == owner;
-    stored.iter().filter(|one| is_own(one) || names.contains(&*one.name())).collect()
-}
-
-/// Returns the `find` of [`diff`] for records of which no two have one name.
+/// Returns the `find` of [`diff`] for records with unique names.
 pub(super) fn by_name<'s, R: ContentRecord, W>(
     stored: &'s [R],
     name: impl Fn(&W) -> &str,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use portcullis_bundle::{BundleDocument, check_attributes, check_subject};
-use portcullis_engine::condition::{NamedConditions, ResolverAttribute};
+use portcullis_engine::condition::NamedConditions;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
 use portcullis_engine::{AttributeKind, Namespaces};
@@ -46,12 +46,16 @@ pub(super) fn check_stored(
     if lost.is_empty() {
         return Ok(());
     }
-    let is_lost = |read: &&ResolverAttribute| lost.contains(&(&*read.namespace, &*read.name));
-    let reads_lost = |record: &&&PolicyRecord| {
+    let readers = policies.iter().filter(|record| {
+        // With the names after the plan, which may read other attributes than before.
         let condition = planned((**record).clone()).resolved(names).condition;
-        record.enabled && condition.is_ok_and(|read| read.resolved_attributes().iter().any(is_lost))
-    };
-    let readers: Vec<_> = policies.iter().filter(reads_lost).map(|policy| policy.id).collect();
+        let reads_lost = condition.is_ok_and(|condition| {
+            let read = condition.resolved_attributes();
+            read.iter().any(|read| lost.contains(&(&*read.namespace, &*read.name)))
+        });
+        record.enabled && reads_lost
+    });
+    let readers: Vec<_> = readers.map(|policy| policy.id).collect();
     if readers.is_empty() {
         return Ok(());
     }
@@ -62,10 +66,14 @@ pub(super) fn check_stored(
 /// Returns the attributes that a resolver has no more, or with another kind.
 fn lost_attributes(write: &RecordWrite<StoredResolver>) -> Vec<(&str, &str)> {
     let Some(old) = write.before() else { return Vec::new() };
-    let kind = |name: &str| -> Option<AttributeKind> {
-        let new = write.after()?;
-        new.module.attributes.iter().find(|known| known.name == name).map(|known| known.kind)
-    };
-    let lost = old.module.attributes.iter().filter(|known| kind(&known.name) != Some(known.kind));
+    let lost = old.module.attributes.iter().filter(|known| {
+        let new = write.after().and_then(|new| kind_of(new, &known.name));
+        new != Some(known.kind)
+    });
     lost.map(|known| (&*old.manifest.namespace, &*known.name)).collect()
+}
+
+fn kind_of(resolver: &StoredResolver, attribute: &str) -> Option<AttributeKind> {
+    let mut known = resolver.module.attributes.iter();
+    known.find(|known| known.name == attribute).map(|known| known.kind)
 }

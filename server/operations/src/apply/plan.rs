@@ -1,5 +1,6 @@
 //! The plan: the difference between the stored content and a bundle (`docs/semantics.md`, section 10.3).
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use portcullis_bundle::{BundleDocument, DatetimeValues, ItemWarning, RegisteredNames};
@@ -8,6 +9,7 @@ use portcullis_engine::invalid::Problems;
 use portcullis_engine::types::Types;
 use portcullis_model::apply::{BundleWarning, OwnerConflict, PlanCounts, PlannedChange};
 use portcullis_model::named_condition::named_conditions;
+use portcullis_model::policy::NewPolicy;
 use portcullis_model::resource::ResourceRecord;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
@@ -100,8 +102,10 @@ pub fn plan(
     )?;
     let rules = after(&state.rules, &writes.rules);
     action_checks::check_stored(state, bundle, &rules, terms)?;
-    let mut warnings = warnings(bundle, &resources);
-    let orders = datetimes_as_texts(state, bundle, &declared);
+    let sent = bundle.policies.iter().flatten();
+    let sent: Vec<_> = sent.map(|sent| sent.policy.resolved(readable.conditions())).collect();
+    let mut warnings = warnings(bundle, &sent, &resources);
+    let orders = datetimes_as_texts(state, bundle, &sent, &declared);
     warnings.extend(orders.take(MAX_WARNINGS.saturating_sub(warnings.len())));
     let owned = state.owned(context.owner);
     let pairs = context.owner.map_or(0, |owner| gone_with_a_rule(&writes, owner));
@@ -135,11 +139,15 @@ fn gone_with_a_rule(writes: &Writes, owner: &str) -> usize {
 }
 
 /// Returns the warnings about rules and policies of the bundle that match no resource after the plan.
-fn warnings(bundle: &BundleDocument, resources: &[&ResourceRecord]) -> Vec<BundleWarning> {
+fn warnings(
+    bundle: &BundleDocument,
+    policies: &[Cow<'_, NewPolicy>],
+    resources: &[&ResourceRecord],
+) -> Vec<BundleWarning> {
     let registered = RegisteredNames::new(resources.iter().map(|record| &record.registration));
     let rules = bundle.rules.as_deref().unwrap_or_default();
     let of_rules = registered.warnings_of_rules(rules).into_iter();
-    let policies = bundle.policies.iter().flatten().map(|sent| &sent.policy);
+    let policies = policies.iter().map(Cow::as_ref);
     let of_policies = registered.warnings_of_policies(policies).into_iter();
     let of_rules = of_rules.map(|warning| bundle_warning("rules", warning));
     let of_policies = of_policies.map(|warning| bundle_warning("policies", warning));
@@ -151,14 +159,14 @@ fn warnings(bundle: &BundleDocument, resources: &[&ResourceRecord]) -> Vec<Bundl
 fn datetimes_as_texts(
     state: &TenantContent,
     bundle: &BundleDocument,
+    policies: &[Cow<'_, NewPolicy>],
     types: &Types,
 ) -> impl Iterator<Item = BundleWarning> {
     let values = match &bundle.cases {
         Some(cases) => DatetimeValues::new(cases.iter().map(|sent| &sent.value), []),
         None => DatetimeValues::of_stored_cases(&state.guards.cases.cases),
     };
-    let policies = bundle.policies.iter().flatten().map(|sent| &sent.policy).enumerate();
-    policies.flat_map(move |(index, policy)| {
+    policies.iter().enumerate().flat_map(move |(index, policy)| {
         let warnings = values.warnings(types, &policy.resource, &policy.rule_data).into_iter();
         warnings.map(move |warning| bundle_warning("policies", ItemWarning { index, warning }))
     })

@@ -56,6 +56,7 @@ pub async fn propose(
     let id = app.ids.next(by.at);
     let context = Context::for_proposed_request(caller.tenant(), id);
     let body = app.keys.encrypt(context, new.body.as_bytes())?;
+    // The transaction holds the lock of the tenant, so that no other proposal is counted meanwhile.
     let bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
     if open.count >= MAX_OPEN || open.bytes.saturating_add(bytes) > MAX_OPEN_BYTES {
         return Err(OperationError::Conflict(format!(
@@ -101,9 +102,9 @@ pub async fn list(
 /// # Errors
 /// The tenant has no such proposal, or the store failed.
 pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<ProposalRecord, OperationError> {
-    let record = async |tx: &mut Tx| proposals::find(tx, id).await?.ok_or(NOT_FOUND);
-    let record = app.read(caller.tenant(), record).await?;
-    Ok(record.at(app.clock.now().into()))
+    let record =
+        app.read(caller.tenant(), async |tx| proposals::find(tx, id).await?.ok_or(NOT_FOUND));
+    Ok(record.await?.at(app.clock.now().into()))
 }
 
 /// Returns an open proposal of the caller's tenant that the caller may approve, and the body of its apply.
@@ -200,6 +201,7 @@ async fn key_creator(tx: &mut Tx, caller: &Manager) -> Result<Option<String>, Op
     if origin.credential != CredentialKind::ServiceKey {
         return Ok(None);
     }
+    // No key has the nil id, which stands for a text that is no id.
     let id = origin.key.as_deref().and_then(|key| Uuid::try_parse(key).ok()).unwrap_or_default();
     match service_keys::find(tx, id).await? {
         Some(key) => Ok(Some(key.created_by)),

@@ -124,6 +124,7 @@ impl ContentChange for Attempt<'_> {
     async fn write(&self, judged: JudgedPlan, mut tx: Tx) -> Result<ApplyAnswer, OperationError> {
         let Self { app, by, .. } = self;
         self.note_way(&mut tx).await?;
+        // Deleted policies are retained under the ids with which they come back.
         policies::forget_deleted(&mut tx, &new_policies(&judged.plan.writes)).await?;
         let execution = Execution { keys: &app.keys, by, resolvers: &judged.ready, webhooks: &[] };
         execute(&mut tx, &judged.plan, &execution).await?;
@@ -140,18 +141,19 @@ impl Attempt<'_> {
     ) -> Result<Planned, OperationError> {
         let Self { app, caller, .. } = self;
         let tenant = caller.tenant();
-        let does_not_fit = |error| does_not_fit(error, revision);
         let past = app.read(tenant, async |tx| content_at(tx, revision).await).await?;
         let wanted = wanted_resolvers(state, &past);
-        let found =
-            find_modules(app, tenant, &wanted, self.ready_by).await.map_err(does_not_fit)?;
+        let found = find_modules(app, tenant, &wanted, self.ready_by).await;
+        let found = found.map_err(|error| does_not_fit(error, revision))?;
         let plan = restoration::plan(state, &past, self.by)?;
         let guards = GuardWrites::between(state, &past);
         let mut tx = app.store.begin_read(tenant).await?;
-        let ready = make_ready(app, &mut tx, state, &wanted, &found).await.map_err(does_not_fit)?;
+        let ready = make_ready(app, &mut tx, state, &wanted, &found).await;
+        let ready = ready.map_err(|error| does_not_fit(error, revision))?;
         let roles = plan.writes.roles.iter().filter_map(|write| write.after());
         let roles = roles.map(|role| (&*role.name, &*role.includes));
-        must_not_be_entities(&mut tx, roles, ROLES).await.map_err(does_not_fit)?;
+        let free = must_not_be_entities(&mut tx, roles, ROLES).await;
+        free.map_err(|error| does_not_fit(error, revision))?;
         tx.end().await?;
         Ok((plan, guards, ready))
     }
@@ -169,6 +171,7 @@ impl Attempt<'_> {
         let roles = roles.map(|role| (&*role.name, &*role.includes));
         app.read(caller.tenant(), async |tx| must_not_be_entities(tx, roles, ROLES).await).await?;
         let (plan, guards) = plan_kinds(app, state, (&draft.into(), bundle), self.by)?;
+        // The plan reaches the objects of every owner, so that each of them is asked for here.
         let owners: HashSet<&str> = plan.writes.owners().collect();
         owners
             .into_iter()
@@ -181,6 +184,7 @@ impl Attempt<'_> {
         let (via, message) = match self.replacement {
             Replacement::Revision { message, .. } => (RevisionVia::Restore, message),
             Replacement::Draft { draft, .. } => {
+                // It may have changed since the plan was made.
                 let known = drafts::find(tx, &draft.name).await?;
                 if known.as_ref().map(entity_tag) != Some(entity_tag(draft)) {
                     return Err(OperationError::PreconditionFailed);

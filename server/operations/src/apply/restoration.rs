@@ -1,20 +1,18 @@
 //! The writes that bring back the content of a tenant at an earlier revision (`docs/semantics.md`, section 16).
 
-use std::collections::{HashMap, HashSet};
-
-use portcullis_model::Authorship;
 use portcullis_model::apply::{PlanCounts, PlannedAction, PlannedChange};
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resolver::{SentSecrets, StoredResolver, WantedResolver};
 use portcullis_model::rule::RuleRecord;
+use portcullis_model::{Authorship, SignedRecord};
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
 
-use super::applied_record::AppliedRecord;
+use super::applied_record::{AppliedRecord, writes_back};
 use super::plan::ApplyPlan;
 use super::writes::Writes;
 use crate::changes::deletions::Deletions;
-use crate::content::kinds::{ContentRecord, RecordKey, each_kind};
+use crate::content::kinds::each_kind;
 use crate::content::tenant_content::TenantContent;
 
 /// Returns the plan that turns `present` into the records of `past`, with their ids. Settings and cases are not in it.
@@ -32,6 +30,7 @@ pub(super) fn plan(
     Ok(ApplyPlan {
         fingerprint: format!("revision:{}:{}", past.revision, present.revision),
         conflicts: Vec::new(),
+        // A restoration may delete everything.
         deletions: Deletions::new(0, 0, 100),
         warnings: Vec::new(),
         changes,
@@ -54,44 +53,6 @@ macro_rules! restored {
 
 each_kind!(restored);
 
-/// Returns the writes that make `present` `past`. `sign` puts the author and time of the change into a record; records that
-/// differ in nothing else are equal.
-pub(super) fn diff<R: ContentRecord>(
-    present: &[R],
-    past: &[R],
-    sign: impl Fn(&mut R),
-) -> Vec<RecordWrite<R>> {
-    let signed = |record: &R| {
-        let mut record = record.clone();
-        sign(&mut record);
-        record
-    };
-    let stored: HashMap<RecordKey<'_>, &R> =
-        present.iter().map(|record| (record.key(), record)).collect();
-    let wanted: HashSet<RecordKey<'_>> = past.iter().map(ContentRecord::key).collect();
-    let gone = present.iter().filter(|record| !wanted.contains(&record.key()));
-    let gone = gone.map(|record| RecordWrite::Delete(record.clone()));
-    let written = past.iter().filter_map(|record| match stored.get(&record.key()) {
-        None => Some(RecordWrite::Insert(record.clone())),
-        Some(old) if signed(old) == signed(record) => None,
-        Some(old) => Some(RecordWrite::Update { old: (*old).clone(), new: signed(record) }),
-    });
-    gone.chain(written).collect()
-}
-
-/// Returns the writes with other new records.
-pub(super) fn new_ones<T>(
-    mut writes: Vec<RecordWrite<T>>,
-    change: impl Fn(&mut T),
-) -> Vec<RecordWrite<T>> {
-    for write in &mut writes {
-        if let RecordWrite::Insert(new) = write {
-            change(new);
-        }
-    }
-    writes
-}
-
 /// Returns the writes without an update that changes a tuple: two rules may swap theirs, and no moment may have one twice.
 pub(super) fn apart(writes: Vec<RecordWrite<RuleRecord>>) -> Vec<RecordWrite<RuleRecord>> {
     let mut all = Vec::with_capacity(writes.len());
@@ -112,11 +73,11 @@ pub(super) fn resolvers(
     past: &TenantContent,
     by: &Authorship,
 ) -> Result<Vec<RecordWrite<StoredResolver>>, OperationError> {
-    let sign = |one: &mut StoredResolver| {
-        (one.updated_by, one.updated_at) = (Some(by.actor.clone()), Some(by.at));
-        one.version = 0;
-    };
-    let mut writes = diff(&present.resolvers, &past.resolvers, sign);
+    let mut writes = writes_back(&present.resolvers, &past.resolvers, |one| StoredResolver {
+        // Resolvers that differ in nothing but their versions are equal, too.
+        version: 0,
+        ..one.signed(by)
+    });
     for write in &mut writes {
         let (old, new) = match write {
             RecordWrite::Insert(new) => (None, new),
@@ -160,13 +121,13 @@ pub(super) fn wanted_resolvers(
     present: &TenantContent,
     past: &TenantContent,
 ) -> Vec<WantedResolver> {
-    let differs = |one: &&StoredResolver| {
+    let differing = past.resolvers.iter().filter(|one| {
         present.resolvers.iter().all(|known| {
             (known.id, &known.manifest, known.enabled, &known.module, &known.managed_by)
                 != (one.id, &one.manifest, one.enabled, &one.module, &one.managed_by)
         })
-    };
-    let wanted = past.resolvers.iter().filter(differs).map(|one| {
+    });
+    let wanted = differing.map(|one| {
         let is_known = present.resolvers.iter().any(|known| known.id == one.id);
         WantedResolver {
             manifest: one.manifest.clone().with_secrets(one.manifest.secrets.unread()),
@@ -181,13 +142,13 @@ pub(super) fn wanted_resolvers(
 
 /// Counts the changes, and the records that stay as they are.
 fn counts(changes: &[PlannedChange], present: &TenantContent) -> PlanCounts {
-    let of = |action| changes.iter().filter(|change| change.action == action).count() as u64;
-    let (update, delete) = (of(PlannedAction::Update), of(PlannedAction::Delete));
-    let lists = [present.resources.len(), present.rules.len(), present.roles.len()];
-    let others = [present.types.len(), present.policies.len(), present.resolvers.len()];
-    let all: usize = lists.iter().chain(&others).sum();
+    let [create, update, delete] =
+        [PlannedAction::Create, PlannedAction::Update, PlannedAction::Delete]
+            .map(|action| changes.iter().filter(|change| change.action == action).count() as u64);
+    // A restoration leaves webhooks as they are.
+    let all = present.objects() - present.webhooks.len();
     PlanCounts {
-        create: of(PlannedAction::Create),
+        create,
         update,
         delete,
         adopt: 0,

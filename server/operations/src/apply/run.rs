@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use portcullis_auth::Manager;
-use portcullis_bundle::{SkipCause, UnjudgedCase};
+use portcullis_bundle::SkipCause;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_fairness::Turn;
 use portcullis_model::Authorship;
@@ -138,6 +138,7 @@ impl ContentChange for Attempt<'_> {
         let roles = request.bundle.roles.iter().flatten();
         let roles = roles.map(|role| (&*role.name, &*role.includes));
         must_not_be_entities(&mut tx, roles, ROLES).await?;
+        // No transaction stays open while the plan is made and judged.
         tx.end().await?;
         let context = PlanContext {
             tenant: caller.tenant(),
@@ -190,6 +191,7 @@ impl ContentChange for Attempt<'_> {
         match mode {
             ApplyMode::Apply(body) if tx.gates().approval && tx.concerns_gates() => {
                 gates::must_pass_cases(&tx, &judged.judgement)?;
+                // What was written only told whether the gate wants an approval, and is taken back.
                 tx.end().await?;
                 self.propose(judged.into_answer(None), body).await
             }
@@ -277,10 +279,11 @@ fn must_pass_cases(request: &ApplyRequest, judgement: &Judgement) -> Result<(), 
     }
     let report = &judgement.report;
     // A case without a verdict because of the limits of a judgement did not pass.
-    let is_cut = |case: &&UnjudgedCase| {
-        matches!(case.cause, SkipCause::TooMuchWork | SkipCause::TooMuchTime)
-    };
-    let cut = report.skipped.iter().filter(is_cut).map(|case| case.clone().into_failure());
+    let cut = report
+        .skipped
+        .iter()
+        .filter(|case| matches!(case.cause, SkipCause::TooMuchWork | SkipCause::TooMuchTime));
+    let cut = cut.map(|case| case.clone().into_failure());
     let named: Vec<_> = report.failed.iter().cloned().chain(cut).collect();
     match named.len() {
         0 => Ok(()),

@@ -57,8 +57,8 @@ fn object<R: ContentRecord>(write: &RecordWrite<R>) -> (ObjectKind, PlannedActio
 }
 
 fn shown<R: ContentRecord>(write: &RecordWrite<R>) -> PlannedChange {
-    let text = |record: Option<&R>| record.and_then(|record| serde_json::to_string(record).ok());
-    let (before, after) = (text(write.before()), text(write.after()));
+    let [before, after] =
+        [write.before(), write.after()].map(|record| serde_json::to_string(record?).ok());
     let record = String::new();
     change(&ChangedRecord { kind: R::KIND, record, revision: 0, before, after }).change
 }

@@ -109,11 +109,14 @@ pub async fn filter(
     must_take_action(plan, &check, "")?;
     let question = LiveQuestion::combined(plan, &entities, check);
     let completed = question.completed();
+    // Without answers, the filter names those that it needs.
     let mut filter = plan.filter(&completed, &AttributeAnswers::default(), &request.rows);
     let has_relations = plan.facts().is_some_and(|facts| facts.relations.is_some());
-    let is_of_relations =
-        |request: &&AttributeRequest| has_relations && *request.namespace == *RELATION;
-    let (relations, requests): (Vec<_>, Vec<_>) = filter.requests.iter().partition(is_of_relations);
+    // Without relations the namespace may be a resolver's.
+    let (relations, requests): (Vec<_>, Vec<_>) = filter
+        .requests
+        .iter()
+        .partition(|request| has_relations && *request.namespace == *RELATION);
     let names: Vec<Box<str>> =
         relations.into_iter().flat_map(|request| &request.attributes).cloned().collect();
     let columns = request.sql.as_ref().map(|sql| &sql.columns);
@@ -157,15 +160,16 @@ async fn check_columns(
     let stored = app.read(tenant, async |tx| types::all(tx).await).await?;
     let of = check.resource_type();
     let relations = stored.iter().filter(|record| record.kind == of);
-    let relations: Vec<_> = relations.flat_map(|record| record.relations.values()).collect();
-    let is_of_relation = |path: &AttributePath| match path {
-        AttributePath::Resource(name) => {
-            relations.iter().any(|relation| relation.0.request.as_deref() == Some(&**name))
-        }
-        _ => false,
-    };
+    let relations = relations.flat_map(|record| record.relations.values());
+    let of_relations: BTreeSet<&str> =
+        relations.filter_map(|relation| relation.0.request.as_deref()).collect();
     let (mut problems, root) = (Problems::default(), Place::root());
-    columns.check((&compiled(&stored), of), is_of_relation, &root.key("columns"), &mut problems);
+    columns.check(
+        (&compiled(&stored), of),
+        |path| matches!(path, AttributePath::Resource(name) if of_relations.contains(&**name)),
+        &root.key("columns"),
+        &mut problems,
+    );
     Ok(problems.into_result()?)
 }
 
@@ -196,12 +200,11 @@ async fn answerable(
     let mut answerable = Vec::new();
     for request in requests {
         let inputs = app.resolvers.declared_inputs(tenant, request).await;
-        let of_rows = |input: &String| {
-            input
-                .split_once('.')
-                .is_some_and(|(kind, name)| kind == RELATION || rows.has_input(kind, name))
-        };
-        if !inputs.iter().any(of_rows) {
+        let is_of_rows = inputs
+            .iter()
+            .filter_map(|input| input.split_once('.'))
+            .any(|(kind, name)| kind == RELATION || rows.has_input(kind, name));
+        if !is_of_rows {
             answerable.push(request.clone());
         }
     }

@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use portcullis_auth::CheckCaller;
 use portcullis_bundle::matrix::cell_decision;
-use portcullis_engine::action::verb_of;
+use portcullis_engine::action::{decoded, verb_of};
 use portcullis_engine::matrix::{MatrixCell, PlanMatrix};
 use portcullis_engine::relation::relation_of_subject;
 use portcullis_engine::request::{Action, Attributes, Caller, Roles};
@@ -79,7 +79,7 @@ pub struct MatrixAnswerCell {
     pub policies: Vec<String>,
 }
 
-/// Decides the cells of `request`, of as many resources as one page has, by rules and entities of the revisions `at_least` or later ones.
+/// Decides the cells of `request` for the resources of one page, by rules and entities of the revisions `at_least` or later ones.
 /// Emits no event.
 ///
 /// # Errors
@@ -103,23 +103,24 @@ pub async fn matrix(
     let past = PastRules::read(app, tenant, request.at_revision).await?;
     let page = Columns::find(app, tenant, &request, past.as_ref(), position.as_ref()).await?;
     let plans = PlanSource::new(app, past.as_ref());
-    let rows = request.rows.into_iter().map(|row| Row::new(row, caller.for_check())).collect();
+    let rows = request.rows.into_iter();
+    let rows = rows.map(|row| MatrixRow::new(row, caller.for_check())).collect();
     let actions = request.actions;
     let question = MatrixQuestion { rows, actions, domain: domain.to_owned(), awaited };
     let report = PlanByPlan {
         plans,
         entities: &app.entities,
         tenant,
+        // The rules are no older than the list of resources.
         at_least: plans.at_least(at_least.max(page.revision)),
         awaited,
         began,
         max_bytes: MAX_BYTES,
     };
     let names: Vec<&str> = page.resources.iter().map(|(_, name)| &**name).collect();
-    let decide = |resource: &str, plan: &Plan, entities: &NeededEntities| {
-        question.cells(resource, plan, entities)
-    };
-    let decided = report.decide(&names, decide).await?;
+    let decided =
+        report.decide(&names, |resource, plan, entities| question.cells(resource, plan, entities));
+    let decided = decided.await?;
     let (revision, entities_revision) = (decided.revision, decided.entities_revision);
     let next = page.position_after(decided.of_resources.len(), revision);
     let next = next.map(|position| mark.cursor(&app.keys, &position));
@@ -164,6 +165,7 @@ impl Columns {
         }
         let after = last.and_then(|last| Uuid::parse_str(last).ok()).unwrap_or_default();
         let of_resource = request.rows.len() * request.actions.as_ref().map_or(1, Vec::len);
+        // At least one resource, however many cells it has.
         let most = (MAX_CELLS / of_resource.max(1)).clamp(1, request.columns);
         let page = Page { after, limit: i64::try_from(most).unwrap_or(i64::MAX) };
         let (revision, listed) = match past {
@@ -198,7 +200,7 @@ async fn registered(
 
 /// The rows of a matrix, and what completes their checks.
 struct MatrixQuestion<'q> {
-    rows: Vec<Row>,
+    rows: Vec<MatrixRow>,
     /// `None` is the verb of each resource.
     actions: Option<Vec<String>>,
     domain: String,
@@ -206,7 +208,7 @@ struct MatrixQuestion<'q> {
 }
 
 /// A row of a matrix.
-struct Row {
+struct MatrixRow {
     subject: Option<String>,
     roles: RowRoles,
 }
@@ -220,10 +222,10 @@ enum RowRoles {
     LeftOut,
 }
 
-impl Row {
+impl MatrixRow {
     fn new(row: MatrixSubject, caller: Option<Caller<'_>>) -> Self {
-        let is_caller = |caller: &Caller<'_>| row.subject.as_deref() == Some(caller.subject);
-        let roles = match (row.roles, caller.filter(is_caller)) {
+        let own = caller.filter(|caller| row.subject.as_deref() == Some(caller.subject));
+        let roles = match (row.roles, own) {
             (Some(roles), _) => RowRoles::Sent(roles),
             (None, Some(caller)) => RowRoles::Claimed(caller.roles.to_vec()),
             (None, None) => RowRoles::LeftOut,
@@ -259,9 +261,12 @@ impl MatrixQuestion<'_> {
         let mut shared = PlanMatrix::new(plan, Attributes::default());
         let (mut cells, mut evaluations, mut bytes) = (Vec::new(), MAX_EVALUATIONS, MAX_BYTES);
         for action in actions {
+            // A verb stands for checks that leave the action out.
+            let shown = if self.actions.is_none() { decoded(action) } else { action.into() };
+            let shown = &*shown;
             for row in &self.rows {
                 self.awaited.check()?;
-                let of_cell = CellPlan { resource, action, plan, entities };
+                let of_cell = CellPlan { resource, action, shown, plan, entities };
                 let cell = self.cell(row, &of_cell, &mut shared, &mut evaluations)?;
                 bytes = bytes.checked_sub(cell.weight()).ok_or_else(|| too_large(resource))?;
                 cells.push(cell);
@@ -269,16 +274,18 @@ impl MatrixQuestion<'_> {
         }
         Ok(cells)
     }
+
     /// Decides one cell. `shared` serves the rows without their own attributes. Takes the evaluations from those that
     /// are `left`.
     fn cell<'p>(
         &self,
-        row: &Row,
+        row: &MatrixRow,
         of: &CellPlan<'p, '_>,
         shared: &mut PlanMatrix<'p, '_>,
         left: &mut usize,
     ) -> Result<MatrixAnswerCell, OperationError> {
         let relation = row.relation(of.plan);
+        // A row that is a relation is no role: its cell names the relation.
         let sent: Vec<&str> = match &row.roles {
             RowRoles::Sent(roles) if relation.is_none() => {
                 roles.iter().map(String::as_str).collect()
@@ -307,8 +314,10 @@ impl MatrixQuestion<'_> {
         let roles: Vec<String> = completed.roles.iter().map(str::to_owned).collect();
         let (subject, domain) = (row.subject.as_deref(), Some(&*self.domain));
         let cell = MatrixCell { subject, roles: &roles, relation, domain, action: Some(of.action) };
+        // Attributes of the directory are the row's alone, so that its cells share no work with others.
         let has_own = question.supply().is_some_and(Supply::has_attributes);
         let mut own = has_own.then(|| PlanMatrix::new(of.plan, completed.attributes));
+        // A matrix of its own is made for one cell, which pays for all of it.
         let evaluated = own.as_ref().map_or(shared.cost_per_cell(), PlanMatrix::cost);
         *left = left.checked_sub(evaluated).ok_or_else(|| too_large(of.resource))?;
         let (decision, rule_id) = match &mut own {
@@ -323,6 +332,8 @@ impl MatrixQuestion<'_> {
 struct CellPlan<'p, 'c> {
     resource: &'c str,
     action: &'c str,
+    /// The action in the answer.
+    shown: &'c str,
     plan: &'p Plan,
     entities: &'p NeededEntities,
 }
@@ -348,7 +359,7 @@ fn too_large(resource: &str) -> OperationError {
 }
 
 fn shown(
-    row: &Row,
+    row: &MatrixRow,
     of: &CellPlan<'_, '_>,
     decision: CellDecision,
     rule_id: Option<String>,
@@ -362,7 +373,7 @@ fn shown(
         subject: row.subject.clone(),
         role: row.role().cloned(),
         resource: of.resource.to_owned(),
-        action: of.action.to_owned(),
+        action: of.shown.to_owned(),
         decision,
         rule_id,
         condition,

@@ -83,36 +83,37 @@ pub async fn list(
     let Listed { records, more } = resources::list(&mut tx, page).await?;
     tx.end().await?;
     let now = app.clock.now();
-    let decide = |resource: &str, plan: &Plan, entities: &NeededEntities| {
-        let attributes = request.attributes;
-        let body = CheckBody {
-            subject,
-            subject_type: None,
-            resource,
-            action: Action::of(None, resource),
-            domain: None,
-            attributes,
-            expected: None,
-        };
-        let check = Check::new(body, domain, caller.for_check(), now);
-        Ok(decide(plan, entities, &check)?)
-    };
     let report = PlanByPlan {
         plans: PlanSource::Present(&app.plans),
         entities: &app.entities,
         tenant,
+        // The rules are no older than the list of resources.
         at_least: at_least.max(revision),
         awaited,
         began,
         max_bytes: MAX_PAGE_BYTES,
     };
     let names: Vec<&str> = records.iter().map(|record| &*record.registration.name).collect();
-    let decided = report.decide(&names, decide).await?;
+    let decided = report.decide(&names, |resource, plan, entities| {
+        let body = CheckBody {
+            subject,
+            subject_type: None,
+            resource,
+            action: Action::of(None, resource),
+            domain: None,
+            attributes: request.attributes,
+            expected: None,
+        };
+        let check = Check::new(body, domain, caller.for_check(), now);
+        Ok(decide(plan, entities, &check)?)
+    });
+    let decided = decided.await?;
     let (permissions, revision) = (decided.of_resources, decided.revision);
     let entities_revision = decided.entities_revision;
     let more = more || permissions.len() < records.len();
     let next = permissions.len().checked_sub(1).and_then(|last| records.get(last));
     let next = next.filter(|_| more).map(|last| last.id);
+    // A tag promises the same page for the same revisions.
     let is_volatile = permissions.iter().any(|one| one.is_volatile);
     let tag = (!is_volatile).then(|| entity_tag(&(revision, tenant, subject, &permissions, next)));
     Ok(PermissionPage { permissions, next, revision, entities_revision, tag })
@@ -128,14 +129,12 @@ fn decide(
     let check = question.completed();
     let rows = RowAttributes::unsupplied();
     let mut filter = plan.filter(&check, &AttributeAnswers::default(), &rows);
-    let is_known = |name: &str| {
+    let relations = filter.requests.iter().filter(|request| *request.namespace == *RELATION);
+    let names = relations.flat_map(|request| &request.attributes).filter(|name| {
         let is_fixed = matches!(RelationTarget::parse(name), RelationTarget::OfObject { .. });
         is_fixed || sent.resource_named().is_some()
-    };
-    let relations = filter.requests.iter().filter(|request| *request.namespace == *RELATION);
-    let names =
-        relations.flat_map(|request| &request.attributes).filter(|name| is_known(name)).cloned();
-    let names: Vec<Box<str>> = names.collect();
+    });
+    let names: Vec<Box<str>> = names.cloned().collect();
     if !names.is_empty() {
         let answers = entities.relations(plan, sent, &names)?;
         filter = plan.filter(&check, &answers, &rows);

@@ -78,6 +78,7 @@ impl PlanByPlan<'_> {
             decided.push(one);
             revisions.push(revision);
         }
+        // The rules may have changed in between: what they affect is decided again, by the newest of them.
         for _ in 0..MAX_ROUNDS {
             let newest = revisions.iter().copied().max().unwrap_or_default();
             let (mut kept, mut bytes) = (0, 0);
@@ -134,16 +135,13 @@ fn agreed(
     resources: &[&str],
     revisions: &[u64],
 ) -> (usize, u64) {
-    let holds = |place: usize, at: u64| match (resources.get(place), revisions.get(place)) {
-        (Some(resource), Some(own)) => plans.is_unaffected(tenant, resource, *own, at),
-        _ => false,
-    };
     let mut common = 0;
     for (place, revision) in revisions.iter().enumerate() {
         let newest = common.max(*revision);
-        let agrees =
-            holds(place, newest) && (newest == common || (0..place).all(|it| holds(it, newest)));
-        if !agrees {
+        // Those before are known to hold at the common revision.
+        let first = if newest == common { place } else { 0 };
+        let mut open = resources.iter().zip(revisions).take(place + 1).skip(first);
+        if !open.all(|(resource, own)| plans.is_unaffected(tenant, resource, *own, newest)) {
             return (place, common);
         }
         common = newest;

@@ -14,7 +14,7 @@ pub(crate) async fn must_fit(tx: &mut Tx) -> Result<(), OperationError> {
     must_be_within(content_size::bytes(tx).await?)
 }
 
-/// Refuses content of so many bytes if it is too much.
+/// Refuses content that takes too many `bytes`.
 ///
 /// # Errors
 /// There are more than 256 MiB.

@@ -6,13 +6,13 @@ use portcullis_auth::Manager;
 use portcullis_engine::{Condition, Invalid, Policy};
 use portcullis_model::named_condition::{ConditionRecord, NewCondition, exceeded_limit};
 use portcullis_model::page::{Listed, Page};
+use portcullis_model::policy::PolicyRecord;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Tx, conditions, policies};
 use uuid::Uuid;
 
-use super::types::{Breaking, ProposedChange};
-use crate::changes::gated_writes::GatedWrite;
+use super::types::{ProposedChange, write_unbroken};
 use crate::changes::ownership::ChangeTerms;
 use crate::changes::written::{Stored, Written};
 
@@ -43,38 +43,23 @@ async fn put_compiled(
     terms: &ChangeTerms,
     new: NewCondition,
 ) -> Result<Written<Stored<ConditionRecord>>, OperationError> {
-    let by = app.authored_by(caller.actor());
     let change = ProposedChange::Condition(&new.name, Some(&new));
-    let mut breaking = Breaking::judge(app, caller, change).await?;
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        let old = conditions::find(&mut tx, &new.name).await?;
+    write_unbroken(app, caller, change, async |tx, by, breaking| {
+        let old = conditions::find(tx, &new.name).await?;
         let owner = old.as_ref().and_then(|old| old.managed_by.as_deref());
         terms.check(caller, old.as_ref(), owner)?;
         let is_new = old.is_none();
         let record = match old {
-            Some(old) if old.says(&new) => old,
-            old => {
-                if !breaking.is_about(&mut tx).await? {
-                    write = write.in_turn(tx.cancel().await?);
-                    breaking = breaking.again(app, caller).await?;
-                    continue;
-                }
-                breaking.must_be_none()?;
-                let record = match old {
-                    Some(old) => old.with(new.clone(), &by),
-                    None => new.clone().into_record(&by),
-                };
-                must_fit(&mut tx, &record).await?;
-                conditions::store(&mut tx, &[&record]).await?;
-                record
-            }
+            Some(record) if record.says(&new) => return Ok(Some(Stored { record, is_new })),
+            _ if !breaking.permits(tx).await? => return Ok(None),
+            Some(old) => old.with(new.clone(), by),
+            None => new.clone().into_record(by),
         };
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(Written::new(Stored { record, is_new }, revision));
-        }
-    }
+        must_fit(tx, &record).await?;
+        conditions::store(tx, &[&record]).await?;
+        Ok(Some(Stored { record, is_new }))
+    })
+    .await
 }
 
 /// Refuses more conditions, or larger ones, than a tenant may have.
@@ -136,18 +121,21 @@ pub async fn uses(app: &App, caller: &Manager) -> Result<ConditionUses, Operatio
         }
     }
     tx.end().await?;
-    let read = move || {
-        let mut policies = BTreeMap::<String, Vec<(Uuid, String)>>::new();
-        for user in users {
-            let condition = Policy::stored_condition(user.format, user.rule_data.text());
-            for name in condition.iter().flat_map(Condition::names) {
-                policies.entry(name.to_owned()).or_default().push((user.id, user.name.clone()));
-            }
-        }
-        policies
-    };
-    let policies = app.compilations.run(caller.tenant(), read).await?;
+    let policies = app.compilations.run(caller.tenant(), move || by_condition(&users)).await?;
     Ok(ConditionUses { policies, complete })
+}
+
+/// Returns the ids and names of policies by the named conditions that they use.
+fn by_condition(users: &[PolicyRecord]) -> BTreeMap<String, Vec<(Uuid, String)>> {
+    let mut policies = BTreeMap::<String, Vec<(Uuid, String)>>::new();
+    for user in users {
+        // A condition that cannot be read uses none.
+        let condition = Policy::stored_condition(user.format, user.rule_data.text());
+        for name in condition.iter().flat_map(Condition::names) {
+            policies.entry(name.to_owned()).or_default().push((user.id, user.name.clone()));
+        }
+    }
+    policies
 }
 
 /// Deletes a condition, and returns the tenant's revision.
@@ -161,23 +149,15 @@ pub async fn delete(
     name: &str,
     terms: &ChangeTerms,
 ) -> Result<u64, OperationError> {
-    let by = app.authored_by(caller.actor());
     let change = ProposedChange::Condition(name, None);
-    let mut breaking = Breaking::judge(app, caller, change).await?;
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        let record = conditions::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
+    let written = write_unbroken(app, caller, change, async |tx, _, breaking| {
+        let record = conditions::find(tx, name).await?.ok_or(NOT_FOUND)?;
         terms.check(caller, Some(&record), record.managed_by.as_deref())?;
-        if !breaking.is_about(&mut tx).await? {
-            write = write.in_turn(tx.cancel().await?);
-            breaking = breaking.again(app, caller).await?;
-            continue;
+        if !breaking.permits(tx).await? {
+            return Ok(None);
         }
-        breaking.must_be_none()?;
-        conditions::delete(&mut tx, &[&record]).await?;
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(revision);
-        }
-    }
+        conditions::delete(tx, &[&record]).await?;
+        Ok(Some(()))
+    });
+    Ok(written.await?.revision)
 }

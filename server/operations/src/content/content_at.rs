@@ -36,6 +36,7 @@ pub async fn content_at(tx: &mut Tx, revision: u64) -> Result<TenantContent, Ope
             last = (changed.kind.into_str().to_owned(), changed.record.clone());
             before.entry(changed.kind).or_default().insert(changed.record, changed.before);
         }
+        // After each page, so that what is in memory stays bounded.
         must_be_within(i64::try_from(bytes).unwrap_or(i64::MAX))?;
         if !page.more {
             break;
@@ -70,12 +71,13 @@ fn undo(
     content: &mut TenantContent,
 ) -> Result<(), StoreError> {
     undo_records(&mut before, content)?;
-    let mut of = |kind| before.remove(&kind).unwrap_or_default();
     // A tenant has one of each.
-    if let Some(settings) = of(ObjectKind::Settings).into_values().next() {
+    let [settings, cases] = [ObjectKind::Settings, ObjectKind::Case]
+        .map(|kind| before.remove(&kind)?.into_values().next());
+    if let Some(settings) = settings {
         content.settings = stored_settings::read(settings.as_deref())?;
     }
-    if let Some(cases) = of(ObjectKind::Case).into_values().next() {
+    if let Some(cases) = cases {
         let cases = cases.as_deref().map(StoredCases::from_json).transpose();
         content.guards = StoredGuards::new(cases.map_err(|_| CORRUPT)?.unwrap_or_default())?;
     }

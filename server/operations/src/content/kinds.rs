@@ -16,6 +16,7 @@ use portcullis_storage::{
     StoreError, Tx, conditions, policies, resolvers, resources, roles, rules, types, webhooks,
 };
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 /// Calls the macro `$with` with a row for each kind: its list in the content, and its record, which is a [`ContentRecord`]. In
@@ -67,6 +68,10 @@ pub(crate) trait ContentRecord: Clone + PartialEq + Serialize + Send + Sync {
 
     fn managed_by(&self) -> Option<&str>;
 
+    /// Returns the record as one of `owner`.
+    #[must_use]
+    fn owned_by(self, owner: Option<&str>) -> Self;
+
     /// Returns a record as the history has it; `None` if the text is another one, or the kind has no history.
     fn from_history(text: &str) -> Option<Self>;
 
@@ -74,194 +79,90 @@ pub(crate) trait ContentRecord: Clone + PartialEq + Serialize + Send + Sync {
     fn all(tx: &mut Tx) -> impl Future<Output = Result<Vec<Self>, StoreError>> + Send;
 }
 
-impl ContentRecord for ResourceRecord {
-    const KIND: ObjectKind = ObjectKind::Resource;
+/// Implements [`ContentRecord`] for a record of this kind: the function that reads all, how the history is read, the key, and the
+/// name.
+macro_rules! content_record {
+    ($record:ident, $kind:ident, $all:path, $from_history:path, |$one:ident| $key:expr, $name:expr $(,)?) => {
+        impl ContentRecord for $record {
+            const KIND: ObjectKind = ObjectKind::$kind;
 
-    fn key(&self) -> RecordKey<'_> {
-        RecordKey::Id(self.id)
-    }
+            fn key(&self) -> RecordKey<'_> {
+                let $one = self;
+                $key
+            }
 
-    fn name(&self) -> Cow<'_, str> {
-        (&*self.registration.name).into()
-    }
+            fn name(&self) -> Cow<'_, str> {
+                let $one = self;
+                $name.into()
+            }
 
-    fn managed_by(&self) -> Option<&str> {
-        self.managed_by.as_deref()
-    }
+            fn managed_by(&self) -> Option<&str> {
+                self.managed_by.as_deref()
+            }
 
-    fn from_history(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
+            fn owned_by(self, owner: Option<&str>) -> Self {
+                Self { managed_by: owner.map(str::to_owned), ..self }
+            }
 
-    async fn all(tx: &mut Tx) -> Result<Vec<Self>, StoreError> {
-        resources::all(tx).await
-    }
+            fn from_history(text: &str) -> Option<Self> {
+                $from_history(text)
+            }
+
+            async fn all(tx: &mut Tx) -> Result<Vec<Self>, StoreError> {
+                $all(tx).await
+            }
+        }
+    };
 }
 
-impl ContentRecord for RuleRecord {
-    const KIND: ObjectKind = ObjectKind::Rule;
+content_record!(
+    ResourceRecord,
+    Resource,
+    resources::all,
+    json,
+    |one| RecordKey::Id(one.id),
+    &*one.registration.name,
+);
+content_record!(
+    RuleRecord,
+    Rule,
+    rules::all,
+    json,
+    |one| RecordKey::Id(one.id),
+    one.tuple.to_string(),
+);
+content_record!(RoleRecord, Role, roles::all, json, |one| RecordKey::Name(&one.name), &*one.name,);
+content_record!(TypeRecord, Type, types::all, json, |one| RecordKey::Name(&one.kind), &*one.kind,);
+content_record!(
+    ConditionRecord,
+    Condition,
+    conditions::all,
+    json,
+    |one| RecordKey::Name(&one.name),
+    &*one.name,
+);
+content_record!(PolicyRecord, Policy, policies::all, json, |one| RecordKey::Id(one.id), &*one.name,);
+content_record!(
+    StoredResolver,
+    Resolver,
+    resolvers::list,
+    json,
+    |one| RecordKey::Id(one.id),
+    &*one.manifest.namespace,
+);
+content_record!(
+    WebhookRecord,
+    Webhook,
+    webhooks::all,
+    no_history,
+    |one| RecordKey::Id(one.id),
+    &*one.url,
+);
 
-    fn key(&self) -> RecordKey<'_> {
-        RecordKey::Id(self.id)
-    }
-
-    fn name(&self) -> Cow<'_, str> {
-        self.tuple.to_string().into()
-    }
-
-    fn managed_by(&self) -> Option<&str> {
-        self.managed_by.as_deref()
-    }
-
-    fn from_history(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-
-    async fn all(tx: &mut Tx) -> Result<Vec<Self>, StoreError> {
-        rules::all(tx).await
-    }
+fn json<R: DeserializeOwned>(text: &str) -> Option<R> {
+    serde_json::from_str(text).ok()
 }
 
-impl ContentRecord for RoleRecord {
-    const KIND: ObjectKind = ObjectKind::Role;
-
-    fn key(&self) -> RecordKey<'_> {
-        RecordKey::Name(&self.name)
-    }
-
-    fn name(&self) -> Cow<'_, str> {
-        (&*self.name).into()
-    }
-
-    fn managed_by(&self) -> Option<&str> {
-        self.managed_by.as_deref()
-    }
-
-    fn from_history(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-
-    async fn all(tx: &mut Tx) -> Result<Vec<Self>, StoreError> {
-        roles::all(tx).await
-    }
-}
-
-impl ContentRecord for TypeRecord {
-    const KIND: ObjectKind = ObjectKind::Type;
-
-    fn key(&self) -> RecordKey<'_> {
-        RecordKey::Name(&self.kind)
-    }
-
-    fn name(&self) -> Cow<'_, str> {
-        (&*self.kind).into()
-    }
-
-    fn managed_by(&self) -> Option<&str> {
-        self.managed_by.as_deref()
-    }
-
-    fn from_history(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-
-    async fn all(tx: &mut Tx) -> Result<Vec<Self>, StoreError> {
-        types::all(tx).await
-    }
-}
-
-impl ContentRecord for ConditionRecord {
-    const KIND: ObjectKind = ObjectKind::Condition;
-
-    fn key(&self) -> RecordKey<'_> {
-        RecordKey::Name(&self.name)
-    }
-
-    fn name(&self) -> Cow<'_, str> {
-        (&*self.name).into()
-    }
-
-    fn managed_by(&self) -> Option<&str> {
-        self.managed_by.as_deref()
-    }
-
-    fn from_history(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-
-    async fn all(tx: &mut Tx) -> Result<Vec<Self>, StoreError> {
-        conditions::all(tx).await
-    }
-}
-
-impl ContentRecord for PolicyRecord {
-    const KIND: ObjectKind = ObjectKind::Policy;
-
-    fn key(&self) -> RecordKey<'_> {
-        RecordKey::Id(self.id)
-    }
-
-    fn name(&self) -> Cow<'_, str> {
-        (&*self.name).into()
-    }
-
-    fn managed_by(&self) -> Option<&str> {
-        self.managed_by.as_deref()
-    }
-
-    fn from_history(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-
-    async fn all(tx: &mut Tx) -> Result<Vec<Self>, StoreError> {
-        policies::all(tx).await
-    }
-}
-
-impl ContentRecord for StoredResolver {
-    const KIND: ObjectKind = ObjectKind::Resolver;
-
-    fn key(&self) -> RecordKey<'_> {
-        RecordKey::Id(self.id)
-    }
-
-    fn name(&self) -> Cow<'_, str> {
-        (&*self.manifest.namespace).into()
-    }
-
-    fn managed_by(&self) -> Option<&str> {
-        self.managed_by.as_deref()
-    }
-
-    fn from_history(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-
-    async fn all(tx: &mut Tx) -> Result<Vec<Self>, StoreError> {
-        resolvers::list(tx).await
-    }
-}
-
-impl ContentRecord for WebhookRecord {
-    const KIND: ObjectKind = ObjectKind::Webhook;
-
-    fn key(&self) -> RecordKey<'_> {
-        RecordKey::Id(self.id)
-    }
-
-    fn name(&self) -> Cow<'_, str> {
-        (&*self.url).into()
-    }
-
-    fn managed_by(&self) -> Option<&str> {
-        self.managed_by.as_deref()
-    }
-
-    fn from_history(_: &str) -> Option<Self> {
-        None
-    }
-
-    async fn all(tx: &mut Tx) -> Result<Vec<Self>, StoreError> {
-        webhooks::all(tx).await
-    }
+fn no_history(_: &str) -> Option<WebhookRecord> {
+    None
 }

@@ -3,7 +3,7 @@
 use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Condition, Effect, Invalid, Policy, ReadableAttributes};
-use portcullis_model::Authorship;
+use portcullis_model::SignedRecord;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{CompiledRuleData, NewPolicy, PolicyRecord, PolicyUpdate};
 use portcullis_model::warning::Warning;
@@ -50,15 +50,15 @@ async fn create_compiled(
     caller: &Manager,
     policy: &NewPolicy,
 ) -> Result<Written<PolicyRecord>, OperationError> {
-    let change = async |tx: &mut Tx, by: &Authorship| {
+    let written = gated_writes::write(app, caller, async |tx, by| {
         let record = policy.clone().into_record(app.ids.next(by.at), tx.tenant(), by);
         check_attributes(app, tx, &record, &policy.rule_data.condition).await?;
         policies::insert(tx, &record).await?;
         let condition = Some(&policy.rule_data);
         let warnings = warnings::for_policy(tx, &record.resource, condition).await?;
         Ok((record, warnings))
-    };
-    Ok(gated_writes::write(app, caller, change).await?.with_warnings())
+    });
+    Ok(written.await?.with_warnings())
 }
 
 /// Lists the policies of the caller's tenant, in order of creation.
@@ -104,10 +104,13 @@ pub async fn report(
 ) -> Result<PolicyReport, OperationError> {
     let record = get(app, caller, id).await?;
     let (format, rule_data) = (record.format, record.rule_data.clone());
-    let compile = move || CompiledRuleData::stored(format, &rule_data);
-    let compiled = app.compilations.run(caller.tenant(), compile).await?;
+    let compiled = app
+        .compilations
+        .run(caller.tenant(), move || CompiledRuleData::stored(format, &rule_data))
+        .await?;
     let mut tx = app.store.begin_read(caller.tenant()).await?;
     let warnings = warnings::for_policy(&mut tx, &record.resource, compiled.as_ref().ok()).await?;
+    // One more than are shown tells whether there are more.
     let mut names = resources::matching(&mut tx, &record.resource, most + 1).await?;
     tx.end().await?;
     let more = names.len() > most as usize;
@@ -139,21 +142,21 @@ async fn update_compiled(
     terms: &ChangeTerms,
     update: &PolicyUpdate,
 ) -> Result<Written<PolicyRecord>, OperationError> {
-    let change = async |tx: &mut Tx, by: &Authorship| {
+    let written = gated_writes::write(app, caller, async |tx, by| {
         let old = policies::find(tx, id).await?.ok_or(NOT_FOUND)?;
         terms.check(caller, Some(&old), old.managed_by.as_deref())?;
         let mut record = update.applied_to(&old)?;
         if record != old {
             check_changed_attributes(app, tx, update, &old, &record).await?;
-            record.updated_by = Some(by.actor.clone());
-            record.updated_at = Some(by.at);
+            record = record.signed(by);
             policies::update(tx, &old, &record, by).await?;
         }
+        // Doubts about a condition are said to the one who sends it, and not with every other change.
         let condition = update.rule_data.as_ref();
         let warnings = warnings::for_policy(tx, &record.resource, condition).await?;
         Ok((record, warnings))
-    };
-    Ok(gated_writes::write(app, caller, change).await?.with_warnings())
+    });
+    Ok(written.await?.with_warnings())
 }
 
 /// Deletes a policy of the caller's tenant, and returns the tenant's revision. The store retains the record, but no
@@ -164,12 +167,12 @@ pub async fn delete(
     id: Uuid,
     terms: &ChangeTerms,
 ) -> Result<u64, OperationError> {
-    let change = async |tx: &mut Tx, by: &Authorship| {
+    let written = gated_writes::write(app, caller, async |tx, by| {
         let record = policies::find(tx, id).await?.ok_or(NOT_FOUND)?;
         terms.check(caller, Some(&record), record.managed_by.as_deref())?;
         Ok(policies::delete(tx, &record, by).await?)
-    };
-    Ok(gated_writes::write(app, caller, change).await?.revision)
+    });
+    Ok(written.await?.revision)
 }
 
 /// Checks the attributes of a policy whose condition changes or that is enabled (`docs/semantics.md`, section 5.11).

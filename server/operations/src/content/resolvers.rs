@@ -8,14 +8,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use portcullis_auth::Manager;
 use portcullis_engine::relation::{RELATION, RelationNames};
-use portcullis_model::Authorship;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::resolver::{Manifest, ResolverRecord, StoredResolver};
 use portcullis_resolver_host::Module;
 use portcullis_resolvers::{module_record, namespaces, secrets};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{Tx, resolvers};
+use portcullis_storage::resolvers;
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -80,13 +79,14 @@ async fn bind_and_store(
     let binding = bind(app, tenant, admitted, manifest, "/manifest")?;
     let secrets = secrets::encrypt(&app.keys, &record, &manifest.secrets)?;
     let namespace = &manifest.namespace;
-    let change = async |tx: &mut Tx, _: &Authorship| {
+    let written = GatedWrite::new(app, caller, by).make(async |tx, _| {
         must_be_free(namespace, declared(tx).await?.relations())?;
         let is_taken = is_of_operator(app, namespace)
             || !resolvers::store(tx, &record, &secrets, Some(&module)).await?;
         if is_taken { Err(taken(namespace)) } else { Ok(()) }
-    };
-    let revision = GatedWrite::new(app, caller, by).make(change).await?.revision;
+    });
+    let revision = written.await?.revision;
+    // After the commit: no check asks a resolver that was not stored.
     app.resolvers.activate(tenant, record.reference(), binding);
     Ok(Written::new(record, revision))
 }
@@ -133,7 +133,7 @@ pub async fn delete(
     terms: &ChangeTerms,
 ) -> Result<u64, OperationError> {
     must_be_own(app, caller.tenant(), id)?;
-    let change = async |tx: &mut Tx, _: &Authorship| {
+    let written = gated_writes::write(app, caller, async |tx, _| {
         let stored = resolvers::find(tx, id).await?.ok_or(NOT_FOUND)?;
         terms.check(caller, Some(&stored), stored.managed_by.as_deref())?;
         let namespace = &stored.manifest.namespace;
@@ -144,8 +144,8 @@ pub async fn delete(
         }
         resolvers::delete(tx, id).await?;
         Ok(stored.module.sha256)
-    };
-    let Written { record: module, revision, .. } = gated_writes::write(app, caller, change).await?;
+    });
+    let Written { record: module, revision, .. } = written.await?;
     app.resolvers.remove(caller.tenant(), id);
     app.resolvers.forget_module(&module).await;
     Ok(revision)

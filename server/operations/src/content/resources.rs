@@ -42,13 +42,14 @@ pub async fn register(
     force: bool,
 ) -> Result<Written<Stored<ResourceRecord>>, OperationError> {
     check_new_roles(caller, &registration)?;
-    let change = async |tx: &mut Tx, by: &Authorship| {
+    let written = gated_writes::write(app, caller, async |tx, by| {
+        // A gate may want the change made more than once.
         let (record, is_new) =
             register_in(app, tx, caller, registration.clone(), by, force).await?;
         let warnings = warnings_about(&record, is_new || force);
         Ok((Stored { record, is_new }, warnings))
-    };
-    Ok(gated_writes::write(app, caller, change).await?.with_warnings())
+    });
+    Ok(written.await?.with_warnings())
 }
 
 /// Registers a resource in the transaction's tenant, unless it is managed and its change is not forced. Returns the record,
@@ -104,7 +105,7 @@ pub async fn register_all(
         check_new_roles(caller, registration)?;
     }
     let by = app.authored_by(caller.actor());
-    let change = async |tx: &mut Tx, by: &Authorship| {
+    let written = GatedWrite::new(app, caller, &by).make(async |tx, by| {
         let mut records = Vec::with_capacity(registrations.len());
         for registration in &registrations {
             let (record, _) = register_in(app, tx, caller, registration.clone(), by, force).await?;
@@ -112,8 +113,8 @@ pub async fn register_all(
             records.push(RegisteredInBulk { record, warnings });
         }
         Ok(records)
-    };
-    GatedWrite::new(app, caller, &by).make(change).await
+    });
+    written.await
 }
 
 /// Lists the resources of the caller's tenant, in order of creation.
@@ -146,10 +147,11 @@ pub async fn delete(
     explicit_rules: bool,
     force: bool,
 ) -> Result<u64, OperationError> {
-    let change = async |tx: &mut Tx, by: &Authorship| {
+    let written = gated_writes::write(app, caller, async |tx, by| {
         let resource = resources::find(tx, id).await?.ok_or(NOT_FOUND)?;
         ownership::check(caller, resource.managed_by.as_deref(), force)?;
         let name = &resource.registration.name;
+        // One more than may go tells that there are too many.
         let limit = MAX_DELETED_RULES as i64 + 1;
         let named = rules::for_object(tx, name, explicit_rules, limit).await?;
         if !named.is_empty() {
@@ -165,8 +167,8 @@ pub async fn delete(
             rules::delete(tx, rule, by).await?;
         }
         Ok(resources::delete(tx, &resource).await?)
-    };
-    Ok(gated_writes::write(app, caller, change).await?.revision)
+    });
+    Ok(written.await?.revision)
 }
 
 /// Lists every rule that can match a resource of the caller's tenant, including rules with a pattern.

@@ -7,7 +7,7 @@ use portcullis_auth::Manager;
 use portcullis_engine::Invalid;
 use portcullis_model::page::Listed;
 use portcullis_model::revision::{
-    RecordChange, RecordRevision, RevisionChanges, RevisionDetail, RevisionDiff, RevisionRecord,
+    RecordRevision, RevisionChanges, RevisionDetail, RevisionDiff, RevisionRecord,
 };
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
@@ -56,6 +56,7 @@ pub async fn get(
 ) -> Result<RevisionDetail, OperationError> {
     let mut tx = app.store.begin_read(caller.tenant()).await?;
     let record = find(&mut tx, revision).await?;
+    // A revision changed what differs from the one before it.
     let sides = Sides { from: revision.saturating_sub(1), to: revision };
     let changes = changes(&mut tx, sides, page).await?;
     tx.end().await?;
@@ -96,6 +97,7 @@ pub async fn for_policy(
     let (mut tx, record) = (app.store.begin_read(caller.tenant()).await?, id.to_string());
     let changed = (POLICY, &*record);
     let page = revision_changes::for_record(&mut tx, changed, before, limit).await?;
+    // A policy whose changes are not kept any more has an empty list.
     if page.records.is_empty() && policies::find(&mut tx, id).await?.is_none() {
         return Err(OperationError::NotFound("policy"));
     }
@@ -129,6 +131,6 @@ async fn changes(
     let next = last.map(|one| format!("{}/{}", one.kind.into_str(), one.record));
     let changes = records.into_iter().map(|one| change(&sides.directed(one)));
     // A record that has other times alone does not differ.
-    let differs = |one: &RecordChange| !one.change.fields.is_empty();
-    Ok(RevisionChanges { changes: changes.filter(differs).collect(), complete: !more, next })
+    let changes = changes.filter(|one| !one.change.fields.is_empty());
+    Ok(RevisionChanges { changes: changes.collect(), complete: !more, next })
 }

@@ -34,6 +34,7 @@ pub async fn put(
         let is_new = old.is_none();
         let includes = body.includes.clone();
         let record = match old {
+            // Nothing is written, so that the record keeps its author, and the tenant its revision.
             Some(old) if old.includes == includes => return Ok(Stored { record: old, is_new }),
             Some(old) => old.with_includes(includes, by),
             None => NewRole { name: name.to_owned(), includes }.into_record(by),
@@ -68,7 +69,7 @@ pub(crate) fn must_be_few(roles: &RoleGraph<'_>) -> Result<(), OperationError> {
     Err(OperationError::Conflict(format!("the tenant may have {limit}; delete some first")))
 }
 
-/// Refuses `roles`, with those that each includes, of which one has the name of an entity. The error is at `at`.
+/// Refuses `roles` if one of them, or one that they include, has the name of an entity. The error is at `at`.
 pub(crate) async fn must_not_be_entities<'r>(
     tx: &mut Tx,
     roles: impl IntoIterator<Item = (&'r str, &'r [String])>,
@@ -121,10 +122,10 @@ pub async fn delete(
     name: &str,
     terms: &ChangeTerms,
 ) -> Result<u64, OperationError> {
-    let change = async |tx: &mut Tx, _: &_| {
+    let written = gated_writes::write(app, caller, async |tx, _| {
         let record = roles::find(tx, name).await?.ok_or(NOT_FOUND)?;
         terms.check(caller, Some(&record), record.managed_by.as_deref())?;
         Ok(roles::delete(tx, name).await?)
-    };
-    Ok(gated_writes::write(app, caller, change).await?.revision)
+    });
+    Ok(written.await?.revision)
 }

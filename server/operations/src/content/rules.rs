@@ -3,7 +3,7 @@
 use portcullis_auth::Manager;
 use portcullis_engine::relation::has_marker;
 use portcullis_engine::{Invalid, RuleTuple};
-use portcullis_model::Authorship;
+use portcullis_model::SignedRecord;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::rule::{NewRule, RuleName, RuleOrigin, RuleRecord, RuleUpdate};
 use portcullis_model::rule_filter::RuleFilter;
@@ -31,7 +31,7 @@ pub async fn create(
     rule: NewRule,
 ) -> Result<Written<RuleRecord>, OperationError> {
     must_match(caller, &rule.tuple.dom)?;
-    let change = async |tx: &mut Tx, by: &Authorship| {
+    let written = gated_writes::write(app, caller, async |tx, by| {
         let record = rule.clone().into_record(app.ids.next(by.at), RuleOrigin::Explicit, by);
         check_subject(tx, &record.tuple).await?;
         check_action(tx, &record.tuple).await?;
@@ -40,8 +40,8 @@ pub async fn create(
         }
         let warnings = warnings::for_rule(tx, &record.tuple).await?;
         Ok((record, warnings))
-    };
-    Ok(gated_writes::write(app, caller, change).await?.with_warnings())
+    });
+    Ok(written.await?.with_warnings())
 }
 
 /// Returns a rule of the caller's tenant.
@@ -76,7 +76,7 @@ pub async fn update(
     if let Some(domain) = update.domain() {
         must_match(caller, domain)?;
     }
-    let change = async |tx: &mut Tx, by: &Authorship| {
+    let written = gated_writes::write(app, caller, async |tx, by| {
         let old = find_updated(tx, update).await?.ok_or(NOT_FOUND)?;
         ownership::check_rule(tx, caller, &old, force).await?;
         let mut record = update.applied_to(&old);
@@ -87,16 +87,15 @@ pub async fn update(
         if differs(&old, &record) {
             check_subject(tx, &record.tuple).await?;
             check_action(tx, &record.tuple).await?;
-            record.updated_by = Some(by.actor.clone());
-            record.updated_at = Some(by.at);
+            record = record.signed(by);
             if !rules::update(tx, &old, &record, by).await? {
                 return Err(conflict(&record));
             }
         }
         let warnings = warnings::for_rule(tx, &record.tuple).await?;
         Ok((record, warnings))
-    };
-    Ok(gated_writes::write(app, caller, change).await?.with_warnings())
+    });
+    Ok(written.await?.with_warnings())
 }
 
 /// Deletes a rule of the caller's tenant, and returns the tenant's revision.
@@ -109,12 +108,12 @@ pub async fn delete(
     name: &RuleName,
     force: bool,
 ) -> Result<u64, OperationError> {
-    let change = async |tx: &mut Tx, by: &Authorship| {
+    let written = gated_writes::write(app, caller, async |tx, by| {
         let rule = find_named(tx, name).await?.ok_or(NOT_FOUND)?;
         ownership::check_rule(tx, caller, &rule, force).await?;
         Ok(rules::delete(tx, &rule, by).await?)
-    };
-    Ok(gated_writes::write(app, caller, change).await?.revision)
+    });
+    Ok(written.await?.revision)
 }
 
 /// Refuses a rule in `domain` if it could match no check of the tenant.

@@ -25,12 +25,14 @@ impl StoredGuards {
         if cases == StoredCases::default() {
             return Ok(Self::default());
         }
-        let texts =
-            |items: Vec<&RawValue>| items.iter().map(|item| item.get().to_owned()).collect();
-        let case_texts = texts(items(&cases.cases, "tenant_cases.cases")?);
-        let user_texts = texts(items(&cases.users, "tenant_cases.users")?);
+        let case_texts = texts(&items(&cases.cases, "tenant_cases.cases")?);
+        let user_texts = texts(&items(&cases.users, "tenant_cases.users")?);
         Ok(Self { cases, case_texts, user_texts })
     }
+}
+
+fn texts(items: &[&RawValue]) -> Vec<String> {
+    items.iter().map(|item| item.get().to_owned()).collect()
 }
 
 /// Returns the items of a stored JSON array.

@@ -5,6 +5,8 @@ use portcullis_engine::json;
 use portcullis_model::settings::TenantSettings;
 use portcullis_storage::{StoreError, Tx, tenant_settings};
 
+const CORRUPT: StoreError = StoreError::Corrupt { what: "tenant_settings.settings" };
+
 /// Reads the settings of the transaction's tenant.
 pub(crate) async fn settings(tx: &mut Tx) -> Result<TenantSettings, StoreError> {
     read(tenant_settings::find(tx).await?.as_deref())
@@ -13,9 +15,8 @@ pub(crate) async fn settings(tx: &mut Tx) -> Result<TenantSettings, StoreError> 
 /// Reads settings as they are stored. Without any they are the defaults.
 pub(crate) fn read(text: Option<&str>) -> Result<TenantSettings, StoreError> {
     let Some(text) = text else { return Ok(TenantSettings::default()) };
-    let corrupt = || StoreError::Corrupt { what: "tenant_settings.settings" };
-    let json = json::parse(text.as_bytes()).map_err(|_| corrupt())?;
+    let json = json::parse(text.as_bytes()).map_err(|_| CORRUPT)?;
     let mut problems = Problems::default();
     let settings = TenantSettings::read(&json, &Place::root(), &mut problems);
-    problems.finish(settings).map_err(|_| corrupt())
+    problems.finish(settings).map_err(|_| CORRUPT)
 }

@@ -38,15 +38,31 @@ macro_rules! tenant_content {
                 })
             }
 
+            /// Returns the number of all objects.
+            pub(crate) fn objects(&self) -> usize {
+                0 $(+ self.$list.len())*
+            }
+
             /// Returns the number of objects of `owner`, or of nobody.
             pub(crate) fn owned(&self, owner: Option<&str>) -> usize {
                 0 $(+ owned(&self.$list, owner))*
             }
         }
+
+        $(impl ListedRecord for $record {
+            fn listed(content: &TenantContent) -> &[Self] {
+                &content.$list
+            }
+        })*
     };
 }
 
 each_kind!(tenant_content);
+
+/// A record of which the content has a list.
+pub(crate) trait ListedRecord: ContentRecord {
+    fn listed(content: &TenantContent) -> &[Self];
+}
 
 fn owned<R: ContentRecord>(records: &[R], owner: Option<&str>) -> usize {
     records.iter().filter(|record| record.managed_by() == owner).count()

@@ -2,36 +2,36 @@
 
 use portcullis_auth::Manager;
 use portcullis_model::page::Listed;
-use portcullis_model::types::{NewType, TypeRecord, exceeded_limit};
+use portcullis_model::types::{NewType, TypeRecord};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::types;
 
-use crate::changes::gated_writes::GatedWrite;
 use crate::changes::ownership::ChangeTerms;
 use crate::changes::written::{Stored, Written};
 
 mod broken;
 mod broken_objects;
 mod compiled;
+mod limits;
 mod readable;
 mod references;
 mod relations;
+mod unbroken_writes;
 
 pub(crate) use compiled::compiled;
 pub(crate) use readable::{declared, readable};
 
 pub(crate) use broken::{
-    Breaking, ProposedChange, broken_cases, broken_conditions, broken_policies, check_entities,
+    ProposedChange, broken_cases, broken_conditions, broken_policies, check_entities,
 };
 pub(crate) use broken_objects::{must_be_none, note};
+pub(crate) use limits::must_be_few;
 pub(crate) use references::check_references;
 pub(crate) use relations::{
     broken_namespace, broken_subjects, broken_tuples, schema, stored_schema,
 };
-
-/// Most bytes of the declarations of a tenant: each write of a policy or of entities reads them.
-const MAX_BYTES: usize = 512 * 1_024;
+pub(crate) use unbroken_writes::write_unbroken;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("type");
 
@@ -46,61 +46,23 @@ pub async fn put(
     terms: &ChangeTerms,
     declared: NewType,
 ) -> Result<Written<Stored<TypeRecord>>, OperationError> {
-    let by = app.authored_by(caller.actor());
-    let name = declared.kind.clone();
-    let change = ProposedChange::Type(&name, Some(&declared));
-    let mut breaking = Breaking::judge(app, caller, change).await?;
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        let old = types::find(&mut tx, &name).await?;
+    let name = &*declared.kind;
+    let change = ProposedChange::Type(name, Some(&declared));
+    write_unbroken(app, caller, change, async |tx, by, breaking| {
+        let old = types::find(tx, name).await?;
         let owner = old.as_ref().and_then(|old| old.managed_by.as_deref());
         terms.check(caller, old.as_ref(), owner)?;
         let is_new = old.is_none();
         let record = match old {
-            Some(old) if old.says(&declared) => old,
-            old => {
-                if !breaking.is_about(&mut tx).await? {
-                    write = write.in_turn(tx.cancel().await?);
-                    breaking = breaking.again(app, caller).await?;
-                    continue;
-                }
-                breaking.must_be_none()?;
-                let record = match old {
-                    Some(old) => old.with(declared.clone(), &by),
-                    None => declared.clone().into_record(&by),
-                };
-                let stored = types::all(&mut tx).await?;
-                let others = stored.iter().filter(|other| other.kind != name);
-                must_be_few(others.chain([&record]))?;
-                types::store(&mut tx, &record).await?;
-                record
-            }
+            Some(record) if record.says(&declared) => return Ok(Some(Stored { record, is_new })),
+            _ if !breaking.permits(tx).await? => return Ok(None),
+            Some(old) => old.with(declared.clone(), by),
+            None => declared.clone().into_record(by),
         };
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(Written::new(Stored { record, is_new }, revision));
-        }
-    }
-}
-
-/// Refuses more types, or larger ones, than a tenant may have.
-pub(crate) fn must_be_few<'t>(
-    types: impl IntoIterator<Item = &'t TypeRecord>,
-) -> Result<(), OperationError> {
-    let (mut count, mut bytes) = (0, 0);
-    for declared in types {
-        count += 1;
-        // Texts and maps of them: there is nothing that could not be written.
-        let TypeRecord { about, properties, relations, .. } = declared;
-        let text = serde_json::to_string(&(about, properties, relations));
-        bytes += text.map_or(0, |text| text.len());
-    }
-    let limit = match exceeded_limit(count) {
-        None if bytes > MAX_BYTES => format!("types of at most {} KiB together", MAX_BYTES >> 10),
-        None => return Ok(()),
-        Some(limit) => limit,
-    };
-    Err(OperationError::Conflict(format!("the tenant may have {limit}; delete some first")))
+        types::store(tx, &record).await?;
+        Ok(Some(Stored { record, is_new }))
+    })
+    .await
 }
 
 /// Lists the types that the caller's tenant declares, in the order of names.
@@ -132,23 +94,15 @@ pub async fn delete(
     name: &str,
     terms: &ChangeTerms,
 ) -> Result<u64, OperationError> {
-    let by = app.authored_by(caller.actor());
     let change = ProposedChange::Type(name, None);
-    let mut breaking = Breaking::judge(app, caller, change).await?;
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        let record = types::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
+    let written = write_unbroken(app, caller, change, async |tx, _, breaking| {
+        let record = types::find(tx, name).await?.ok_or(NOT_FOUND)?;
         terms.check(caller, Some(&record), record.managed_by.as_deref())?;
-        if !breaking.is_about(&mut tx).await? {
-            write = write.in_turn(tx.cancel().await?);
-            breaking = breaking.again(app, caller).await?;
-            continue;
+        if !breaking.permits(tx).await? {
+            return Ok(None);
         }
-        breaking.must_be_none()?;
-        types::delete(&mut tx, name).await?;
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(revision);
-        }
-    }
+        types::delete(tx, name).await?;
+        Ok(Some(()))
+    });
+    Ok(written.await?.revision)
 }

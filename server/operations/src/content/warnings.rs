@@ -2,11 +2,14 @@
 //! one look into an index.
 
 use portcullis_bundle::DatetimeValues;
+use portcullis_engine::condition::NamedConditions;
+use portcullis_engine::rbac::WILDCARD;
+use portcullis_engine::resource::encoded_verb;
 use portcullis_engine::types::USER;
 use portcullis_engine::{ResourcePattern, RuleTuple};
 use portcullis_model::policy::CompiledRuleData;
 use portcullis_model::warning::Warning;
-use portcullis_storage::{StoreError, Tx, entities, resources, tenant_cases};
+use portcullis_storage::{StoreError, Tx, conditions, entities, resources, tenant_cases};
 
 use super::types::declared;
 
@@ -23,8 +26,11 @@ pub(crate) async fn for_rule(tx: &mut Tx, rule: &RuleTuple) -> Result<Vec<Warnin
     if !resources::matches(tx, &rule.obj).await? {
         warnings.push(Warning::unregistered_resource("/obj", &rule.obj.to_string()));
     }
-    if rule.act != "*" && !resources::have_verb(tx, &rule.act).await? {
-        warnings.push(Warning::unregistered_verb("/act", &rule.act));
+    let is_verb = rule.act == WILDCARD
+        || resources::have_verb(tx, &rule.act).await?
+        || resources::have_verb(tx, &encoded_verb(&rule.act)).await?;
+    if !is_verb {
+        warnings.push(Warning::unregistered_verb(&rule.act));
     }
     Ok(warnings)
 }
@@ -43,8 +49,13 @@ pub(crate) async fn for_policy(
         warnings.push(Warning::unregistered_resource("/resource", &resource.to_string()));
     }
     if let Some(sent) = condition {
+        let names = match sent.condition.has_names() {
+            true => conditions::named(tx).await?,
+            false => NamedConditions::default(),
+        };
+        let sent = sent.resolved(&names);
         warnings.extend(sent.warnings.iter().cloned());
-        warnings.extend(datetimes_as_texts(tx, resource, sent).await?);
+        warnings.extend(datetimes_as_texts(tx, resource, &sent).await?);
     }
     Ok(warnings)
 }
@@ -60,10 +71,11 @@ async fn datetimes_as_texts(
         return Ok(Vec::new());
     }
     let types = declared(tx).await?;
-    let orders = |has_datetimes: bool| {
+    // If the values make no difference, they are not read.
+    let [most, fewest] = [true, false].map(|has_datetimes| {
         types.orders_as_texts(resource, &sent.condition, |_| has_datetimes).len()
-    };
-    if orders(true) == orders(false) {
+    });
+    if most == fewest {
         return Ok(DatetimeValues::default().warnings(&types, resource, sent));
     }
     let cases = tenant_cases::find(tx).await?.unwrap_or_default();

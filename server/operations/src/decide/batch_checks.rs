@@ -68,7 +68,7 @@ pub struct ItemAnswer {
     pub effect: Effect,
     /// `None` if nobody needs it.
     pub basis: Option<Basis>,
-    /// The id of the record; `None` if there is none.
+    /// The id of the record, if there is one.
     pub decision_id: Option<Uuid>,
     /// The record, until it is there.
     recording: Option<Recording>,
@@ -110,7 +110,6 @@ pub async fn check_all(
         });
     };
     app.closed_tenants.must_be_open(&tenant)?;
-    let no_room = |Spent| OperationError::no_room_for_answer();
     let account = MemoryAccount::for_tenant(caller.tenant());
     let mut reasons = RecentReasons::new(app.limits.answers.charge(account));
     let checks = BatchedChecks { items, caller, now: app.clock.now() };
@@ -121,11 +120,12 @@ pub async fn check_all(
             answer.decision_id = recording.settled().await?;
         }
     }
-    let charge = Some(reasons.into_charge().map_err(no_room)?);
+    let charge = reasons.into_charge().map_err(|Spent| OperationError::no_room_for_answer())?;
     batch.count(&answers, began.elapsed());
     batch.record_denials(&answers).await;
     let entities_revision = batch.entities.revision();
-    Ok(BatchAnswer { revision: batch.plans.revision, entities_revision, answers, charge })
+    let revision = batch.plans.revision;
+    Ok(BatchAnswer { revision, entities_revision, answers, charge: Some(charge) })
 }
 
 /// Returns the tenant of all checks; `None` without checks.
@@ -345,6 +345,7 @@ impl<'b> Batch<'b> {
             self.decide_open(open, &mut decided, reasons).await?;
             self.cut(&mut decided);
         }
+        // The batch did not end before these: they are decided once more, to be recorded.
         for index in unrecorded {
             if let (Some(place), Some(plan)) = (decided.get_mut(index), self.plan(index))
                 && let Ok(answer) = self.decide_first(index, plan, reasons, true).await?
@@ -407,7 +408,7 @@ impl<'b> Batch<'b> {
     where
         'b: 'e,
     {
-        // The plans are as many as the checks.
+        // Each plan is the plan of a check, so that there is one.
         let Some(check) = self.checks.get(index) else { return Ok(Ok(ItemAnswer::OPEN)) };
         let mut question = LiveQuestion::combined(plan.plan(), entities, check);
         let decision = match question.judge()? {

@@ -24,7 +24,7 @@ use crate::people::directory::{
     AttributeWithRelation, ExplainedEdge, ExplainedRelation, NeededEntities, REQUEST,
 };
 
-/// An explanation names the sources of at most so many tuples.
+/// An explanation names the sources of at most this many tuples.
 const MAX_SOURCES: usize = 1_000;
 
 /// The relations that an explained check reads, by the names of their attributes.

@@ -81,6 +81,7 @@ impl Hints<'_> {
     }
 
     fn about_resource(&mut self, explanation: &Explanation<'_>) {
+        // What matches the resource names it, if only by a pattern.
         let is_matched = !explanation.policies.is_empty() || !explanation.rules.is_empty();
         if self.facts.is_named || is_matched {
             return;
@@ -146,11 +147,11 @@ impl Hints<'_> {
 
     /// Returns whether the attribute is a reference, and a policy reads what is behind it.
     fn is_followed(&self, namespace: &'static str, name: &str) -> bool {
-        let is_behind = |(of, read): (&str, &str)| {
-            of == namespace && read.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
-        };
+        // `manager.name` is behind `manager`.
         self.facts.types.is_reference(self.sent.resource_type(), namespace, name)
-            && self.plan.attributes().any(is_behind)
+            && self.plan.attributes().any(|(of, read)| {
+                of == namespace && read.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
+            })
     }
 
     fn unread(&mut self, namespace: &str, name: &str) {

@@ -86,6 +86,7 @@ impl KnownNames {
             || plan_records::name_resource(tx, resource).await?;
         let pattern = format!("{}:*", object_of(resource));
         let has_pattern = plan_records::name_resource(tx, &pattern).await?;
+        // Nothing is mistaken in the name of a resource that is known.
         let compared = if is_named { 0 } else { MAX_COMPARED };
         let registered = resources::names(tx, compared).await?;
         Ok(Self { is_named, has_pattern, registered })
@@ -95,13 +96,14 @@ impl KnownNames {
 /// Returns a request for an attribute of each resolver that the plan reads.
 fn requests(plan: &Plan) -> Vec<AttributeRequest> {
     let namespaces: BTreeSet<&str> = plan.attributes().map(|(namespace, _)| namespace).collect();
+    // All other namespaces are those of resolvers.
     let of_resolvers = namespaces.into_iter().filter(|namespace| {
         !matches!(*namespace, "user" | "resource" | "action" | "context" | "token" | "relation")
     });
-    let request = |namespace: &str| AttributeRequest {
+    let requests = of_resolvers.map(|namespace| AttributeRequest {
         namespace: namespace.into(),
         resolver: plan.resolver(namespace),
         attributes: Vec::new(),
-    };
-    of_resolvers.map(request).collect()
+    });
+    requests.collect()
 }

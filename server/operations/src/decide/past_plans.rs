@@ -61,18 +61,20 @@ impl<'a> PastRules<'a> {
         let present = plan_records::facts(&mut tx).await?;
         let content = content_at(&mut tx, revision).await?;
         tx.end().await?;
-        let compile = move || {
+        let compiled = app.compilations.run(tenant, move || {
             let rules = rulebook(&content, present.directory.is_some());
+            // Tuples are the present ones, and mean what the present types say.
             let relations = rules.facts().relations.as_ref().and(present.relations);
             let facts = TenantFacts { relations, ..(**rules.facts()).clone() };
-            let namespaces = content.resolvers.iter().map(|one| &one.manifest.namespace);
-            let known =
-                |namespace: &String| Some((namespace.clone(), *present.resolvers.get(namespace)?));
-            let rules =
-                rules.with_facts(facts).with_resolvers(namespaces.filter_map(known).collect());
+            // A resolver that is deleted since gives no answers.
+            let resolvers = content.resolvers.iter().filter_map(|one| {
+                let namespace = &one.manifest.namespace;
+                Some((namespace.clone(), *present.resolvers.get(namespace)?))
+            });
+            let rules = rules.with_facts(facts).with_resolvers(resolvers.collect());
             (Arc::new(content), Arc::new(rules))
-        };
-        let (content, rules) = app.compilations.run(tenant, compile).await?;
+        });
+        let (content, rules) = compiled.await?;
         Ok(Self { app, tenant, content, rules, _turn: turn })
     }
 
@@ -88,10 +90,10 @@ impl<'a> PastRules<'a> {
     pub(crate) async fn plan(&self, resource: &str) -> Result<Arc<CachedPlan>, OperationError> {
         let (rules, revision) = (Arc::clone(&self.rules), self.revision());
         let resource = resource.to_owned();
-        let compile = move || {
+        let compiled = self.app.compilations.run(self.tenant, move || {
             Arc::new(CachedPlan::from_past(rules.plan(&resource).renamed(&resource, revision)))
-        };
-        self.app.compilations.run(self.tenant, compile).await
+        });
+        compiled.await
     }
 
     /// Returns a page of the resources that were registered, by id.
@@ -117,6 +119,7 @@ impl<'a> PastRules<'a> {
         let registered = content.resources.iter().map(|one| &*one.registration.name);
         let named = registered.chain(exact).filter_map(split_resource);
         let named = named.filter(|(of, _)| *of == name).map(|(_, verb)| verb);
+        // A rule for every verb names those that it means by its action.
         let tuples = content.rules.iter().map(|rule| &rule.tuple);
         let of_every_verb = tuples.filter(|tuple| match &tuple.obj {
             ResourcePattern::Any => true,

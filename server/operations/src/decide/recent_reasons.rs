@@ -68,10 +68,10 @@ impl RecentReasons {
     pub(crate) fn reason(&mut self, decision: &Decision<'_>) -> Arc<str> {
         let (rule_id, effect) = (decision.rule_id(), decision.effect());
         let is_common = decision.has_common_reason();
-        let is_own = |own: &&RecentReason| {
+        let mut own = self.recent.iter().filter(|own| {
             own.rule_id == rule_id && own.effect == effect && own.is_common == is_common
-        };
-        let mut own = self.recent.iter().filter(is_own);
+        });
+        // Its text is the same whatever the check has, and is not made again.
         if is_common && let Some(own) = own.next() {
             return Arc::clone(&own.reason);
         }

@@ -54,6 +54,7 @@ pub(crate) fn record(
     }
     let shadow = shadowing::decide(app, made);
     let recording = record_with(app, request, made, shadow.as_ref());
+    // Counted last, because a group of differences has the ids of records.
     if let Some(shadow) = shadow {
         shadow.count(app, made, recording.as_ref().and_then(Recording::kept));
     }
@@ -119,10 +120,6 @@ impl Inputs<'_> {
             self.answers().for_namespace(RELATION).next().is_some(),
             !self.made.origins.is_empty(),
         );
-        let token = |members: &mut RecordMembers<'_>| self.write_token(members);
-        let directory = |members: &mut RecordMembers<'_>| self.write_directory(members);
-        let relations = |members: &mut RecordMembers<'_>| self.write_relations(members);
-        let resolved = |members: &mut RecordMembers<'_>| self.write_resolved(members);
         let elapsed = logged.began.elapsed().as_micros();
         use_it(&RecordedDecision {
             id,
@@ -139,11 +136,11 @@ impl Inputs<'_> {
             action: sent.action,
             attributes: sent.attributes,
             reads: &|namespace, name| self.reads(namespace, name),
-            token: has_claims.then_some(&token),
-            directory: is_supplied.then_some(&directory),
-            relations: has_relations.then_some(&relations),
+            token: has_claims.then_some(&|members| self.write_token(members)),
+            directory: is_supplied.then_some(&|members| self.write_directory(members)),
+            relations: has_relations.then_some(&|members| self.write_relations(members)),
             assumed: self.made.assumed,
-            resolved: has_answers.then_some(&resolved),
+            resolved: has_answers.then_some(&|members| self.write_resolved(members)),
             decision: decision.effect(),
             rule: decision.matched_rule_id(),
             reason: &decision.worded(),
@@ -173,12 +170,12 @@ impl Inputs<'_> {
     /// Returns whether a policy reads an attribute, or what is behind it.
     fn reads(&self, namespace: &str, name: &str) -> bool {
         let attributes = &self.completed.attributes;
-        let is_followed = || match namespace {
-            "user" => attributes.user.is_followed(name),
-            "resource" => attributes.resource.is_followed(name),
-            _ => false,
-        };
-        self.plan().reads(namespace, name) || is_followed()
+        self.plan().reads(namespace, name)
+            || match namespace {
+                "user" => attributes.user.is_followed(name),
+                "resource" => attributes.resource.is_followed(name),
+                _ => false,
+            }
     }
 
     /// Returns the roles that the request does not have. Other rules may read those that the plan does not.
@@ -195,6 +192,7 @@ impl Inputs<'_> {
                 members.json_attribute("token", path, claim);
             }
         }
+        // What a policy reads as a claim is written above.
         let properties = self.completed.attributes.user.from_token();
         for (name, value) in properties.filter(|(name, _)| !self.plan().reads("token", name)) {
             members.attribute("token", name, value);
@@ -252,9 +250,9 @@ impl Inputs<'_> {
     }
 
     fn write_origin(&self, origin: &AnswerOrigin<'_>, members: &mut RecordMembers<'_>) {
-        let answers = || self.answers().for_namespace(origin.namespace);
+        let all = self.answers();
         members.object("values", |members| {
-            for (name, answer) in answers() {
+            for (name, answer) in all.for_namespace(origin.namespace) {
                 match answer {
                     AttributeAnswer::Value(value) => {
                         members.json_attribute(origin.namespace, name, value);
@@ -266,10 +264,10 @@ impl Inputs<'_> {
                 }
             }
         });
-        let is_failure = |answer: &AttributeAnswer| matches!(answer, AttributeAnswer::Failed(_));
-        if answers().any(|(_, answer)| is_failure(answer)) {
+        let mut answers = all.for_namespace(origin.namespace);
+        if answers.any(|(_, answer)| matches!(answer, AttributeAnswer::Failed(_))) {
             members.object("failed", |members| {
-                for (name, answer) in answers() {
+                for (name, answer) in all.for_namespace(origin.namespace) {
                     if let AttributeAnswer::Failed(cause) = answer {
                         members.text(name, cause);
                     }

@@ -36,11 +36,11 @@ pub(crate) async fn content_with_draft(
     draft: DraftRecord,
 ) -> Result<TenantContent, OperationError> {
     let (own, tenant) = (app.clone(), draft.tenant_id.clone());
-    let make = move || {
+    let made = app.compilations.run(&tenant, move || {
         let bundle = read(&draft, &own.egress.rules)?;
         with_kinds(&own, state, &(&draft).into(), &bundle)
-    };
-    app.compilations.run(&tenant, make).await?
+    });
+    made.await?
 }
 
 fn read(draft: &DraftRecord, egress: &EgressRules) -> Result<BundleDocument, OperationError> {

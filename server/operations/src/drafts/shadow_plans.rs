@@ -24,9 +24,9 @@ use crate::content::tenant_content::TenantContent;
 
 /// The shortest time between two compilations of a draft.
 const PAUSE: Duration = Duration::from_millis(200);
-/// A pause is so many times as long as the compilation before, so that constant writes cost a tenth of a core.
+/// A pause is this many times as long as the compilation before, so that constant writes cost a tenth of a core.
 const PAUSE_FACTOR: u32 = 9;
-/// The longest pause. It is that after a failure, too.
+/// The longest pause, and the pause after a failure.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 /// The most plans that are compiled before a check wants them.
 const MAX_FIRST: usize = 256;
@@ -107,10 +107,11 @@ async fn compile_once(
     let (revision, relations, loads) = (state.revision, relations(&state.types), wanted.entities);
     let content = content_with_draft(app, state, draft).await?;
     let differ = relations != self::relations(&content.types);
-    let compile = move || compiled(&content, present, revision, &wanted);
-    let plans = app.compilations.run(&shadow.tenant, compile).await?;
-    let reads = |new: &NewPlan| new.plan.directory_needs().any();
-    let loads = loads || plans.iter().any(|(_, new)| reads(new));
+    let plans = app
+        .compilations
+        .run(&shadow.tenant, move || compiled(&content, present, revision, &wanted));
+    let plans = plans.await?;
+    let loads = loads || plans.iter().any(|(_, new)| new.plan.directory_needs().any());
     shadow.note_relations(differ);
     app.shadows.keep(shadow, plans);
     if loads {
@@ -141,22 +142,21 @@ fn compiled(
     let patterns = patterns(&rules);
     let own =
         (patterns.len() <= MAX_PATTERNS).then(|| Arc::new(OwnPatterns::new(&patterns, revision)));
-    let shared = |resource: &str| own.as_ref().and_then(|own| own.pattern_of(resource));
-    let mut keys: BTreeSet<String> = wanted
-        .resources
-        .iter()
-        .map(|resource| shared(resource).unwrap_or_else(|| resource.to_string()))
-        .collect();
+    let keys = wanted.resources.iter().map(|resource| {
+        let shared = own.as_ref().and_then(|own| own.pattern_of(resource));
+        shared.unwrap_or_else(|| resource.to_string())
+    });
+    let mut keys: BTreeSet<String> = keys.collect();
     keys.insert(WILDCARD.to_owned());
     if wanted.everything {
         keys.extend(patterns.into_iter().take(MAX_FIRST));
     }
-    let compile = |key: String| {
+    let plans = keys.into_iter().map(|key| {
         let plan = rules.plan(&key).renamed(&key, revision);
         let own = own.clone().filter(|_| key == WILDCARD);
         (key, NewPlan { plan, own })
-    };
-    keys.into_iter().map(compile).collect()
+    });
+    plans.collect()
 }
 
 /// Returns the resources and patterns that rules and policies name, without `*`.

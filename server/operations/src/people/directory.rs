@@ -119,9 +119,10 @@ impl NeededEntities {
         tenant: &str,
         plan: &Plan,
     ) -> Result<Self, EntitiesError> {
-        let is_needed =
-            |facts: &TenantFacts| facts.directory.is_some() || facts.relations.is_some();
-        if !plan.facts().is_some_and(is_needed) {
+        let has_any = plan
+            .facts()
+            .is_some_and(|facts| facts.directory.is_some() || facts.relations.is_some());
+        if !has_any {
             return Ok(Self::Unneeded);
         }
         Ok(Self::Loaded(app.entities.table(tenant).await?))

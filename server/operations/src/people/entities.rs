@@ -36,6 +36,7 @@ pub async fn write(
 ) -> Result<WrittenEntities, OperationError> {
     let by = app.authored_by(caller.actor());
     let origin = EntityOrigin { source: body.source.as_deref(), sync: None };
+    // The turn comes first, so that no other write of this process makes the comparison outdated.
     let turn = app.turn(caller).await?;
     let compared = Compared::on_snapshot(app, caller, &body.entities, origin).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
@@ -161,8 +162,9 @@ async fn write_one(
 /// Returns `error` with places in the only entity of a list as places in this entity.
 fn in_entity(error: OperationError) -> OperationError {
     let OperationError::Invalid(invalid) = error else { return error };
-    let own = |path: &str| path.strip_prefix("/entities/0").unwrap_or_default().to_owned();
-    invalid.replace_paths(own).into()
+    let own = invalid
+        .replace_paths(|path| path.strip_prefix("/entities/0").unwrap_or_default().to_owned());
+    own.into()
 }
 
 /// Entities that are compared with the stored ones, and the content that they were compared with. On SQLite all tenants
@@ -229,20 +231,22 @@ fn check_types(types: &Types, entities: &[NewEntity]) -> Result<(), OperationErr
 }
 
 async fn check_names(tx: &mut Tx, entities: &[NewEntity]) -> Result<(), OperationError> {
-    let expected = |index: usize, what: &str| {
-        Err(Invalid::expected(&format!("/entities/{index}/id"), what).into())
-    };
     match entities::clash(tx, entities).await? {
         None => Ok(()),
-        Some(NameClash::EntityIsRole(index)) => {
-            expected(index, "an id that is not the name of a role, because rules match both alike")
-        }
-        Some(NameClash::EntityIsEntity(index)) => expected(
+        Some(NameClash::EntityIsRole(index)) => Err(other_id_expected(
+            index,
+            "an id that is not the name of a role, because rules match both alike",
+        )),
+        Some(NameClash::EntityIsEntity(index)) => Err(other_id_expected(
             index,
             "an id that is not `<type>:<id>` of another entity, because rules match both alike",
-        ),
+        )),
         Some(NameClash::RoleIsEntity(role)) => Err(is_entity(&role, "/entities")),
     }
+}
+
+fn other_id_expected(index: usize, what: &str) -> OperationError {
+    Invalid::expected(&format!("/entities/{index}/id"), what).into()
 }
 
 /// Commits a write of entities, and returns the revision of the directory: a later one if the commit began an epoch.
@@ -313,6 +317,7 @@ pub async fn delete(
     let mut tx = app.write(caller, &by).await?;
     match entities::find(&mut tx, kind, id).await? {
         Some(record) => precondition.check(&record)?,
+        // An object that only tuples name has no record, and so no tag to compare.
         None if matches!(precondition, Precondition::None) => {}
         None => return Err(NOT_FOUND),
     }

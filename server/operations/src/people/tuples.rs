@@ -47,6 +47,7 @@ pub async fn write(
     TuplesWrite { with_details, dry_run }: TuplesWrite,
 ) -> Result<WrittenRelations, OperationError> {
     let by = app.authored_by(caller.actor());
+    // The turn comes first, so that no other write of this process changes what is named.
     let turn = app.turn(caller).await?;
     let named = NamedRelations::on_snapshot(app, caller).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
@@ -67,8 +68,8 @@ pub async fn write(
     Ok(WrittenRelations { written, unchanged, deleted, absent, entities_revision, results })
 }
 
-/// Commits a transaction, or takes it back if it is a dry run. Returns the revision of the directory; `before` it the tenant had
-/// this one.
+/// Commits a transaction, or takes it back if it is a dry run. Returns the revision of the directory, which was `before` without
+/// the transaction.
 async fn ended(app: &App, tx: Tx, dry_run: bool, before: u64) -> Result<u64, OperationError> {
     if !dry_run {
         return commit_entities(app, tx).await;
@@ -79,8 +80,8 @@ async fn ended(app: &App, tx: Tx, dry_run: bool, before: u64) -> Result<u64, Ope
 
 /// Returns how many are true, and how many false.
 fn counts(all: &[bool]) -> (u64, u64) {
-    let number = |wanted: bool| all.iter().filter(|one| **one == wanted).count();
-    (number(true) as u64, number(false) as u64)
+    let number = all.iter().filter(|one| **one).count();
+    (number as u64, (all.len() - number) as u64)
 }
 
 /// Returns each tuple with what was done.
@@ -88,9 +89,14 @@ fn results(
     (writes, written): (&NamedTuples<'_>, &[bool]),
     (deletes, deleted): (&NamedTuples<'_>, &[bool]),
 ) -> Vec<TupleWrite> {
-    let pair = |done, not_done| move |is_done: &bool| if *is_done { done } else { not_done };
-    let written = written.iter().map(pair(TupleResult::Written, TupleResult::Unchanged));
-    let deleted = deleted.iter().map(pair(TupleResult::Deleted, TupleResult::Absent));
+    let written = written.iter().map(|is_done| match is_done {
+        true => TupleResult::Written,
+        false => TupleResult::Unchanged,
+    });
+    let deleted = deleted.iter().map(|is_done| match is_done {
+        true => TupleResult::Deleted,
+        false => TupleResult::Absent,
+    });
     let writes = writes.sent.iter().zip(written);
     let all = writes.chain(deletes.sent.iter().zip(deleted));
     all.map(|(tuple, result)| TupleWrite::new(tuple, result)).collect()
@@ -129,10 +135,12 @@ pub async fn sync(
     let (written, unchanged) = counts(&written);
     let mut deleted = 0;
     if part.finish {
+        // A dry run says how many it would delete, and is not refused for that.
         let most = if dry_run { usize::MAX } else { sync.max_deletions(&mut tx).await? };
         let finished = syncs::finish(&mut tx, SyncEnd { source: &part.source, id, most }).await?;
-        let refused = |found| sync.refused(found, most, DeletingWrite::RelationSync);
-        deleted = finished.map_err(refused)? as u64;
+        let finished =
+            finished.map_err(|found| sync.refused(found, most, DeletingWrite::RelationSync));
+        deleted = finished? as u64;
     }
     let entities_revision = ended(app, tx, dry_run, before).await?;
     let sync = (!part.finish).then_some(id);

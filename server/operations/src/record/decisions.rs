@@ -23,7 +23,7 @@ use portcullis_resolvers::{AnswerSource, Provenance, Report};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::searches::{Awaited, PAGE_TIME, SCAN_TIME};
-use portcullis_storage::{Store, StoreError, Tx, resources, sessions};
+use portcullis_storage::{Store, StoreError, resources, sessions};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use uuid::Uuid;
@@ -62,7 +62,7 @@ pub async fn list(
 /// Returns a recorded decision of the caller's tenant.
 ///
 /// # Errors
-/// There is none with this id that the caller may see, or there is no log.
+/// The caller sees no decision with this id, or there is no log.
 pub async fn find(
     app: &App,
     caller: &CheckCaller,
@@ -127,8 +127,8 @@ pub async fn parity(
 /// Returns the names of all registered resources of `tenant`, whose number its quota bounds. In a turn of the tenant, because
 /// there may be many.
 async fn registered(store: &Store, tenant: &str) -> Result<RegisteredResources, StoreError> {
-    let names = async |tx: &mut Tx| resources::names(tx, u32::MAX).await;
-    Ok(store.read(tenant, names).await?.into_iter().collect())
+    let names = store.read(tenant, async |tx| resources::names(tx, u32::MAX).await).await?;
+    Ok(names.into_iter().collect())
 }
 
 /// Returns what charges texts of records to the memory for answers of a tenant while it is kept.
@@ -146,11 +146,12 @@ async fn scan<T: Send + 'static>(
     work: impl AsyncFnOnce(&DecisionLog, &str, ReadLimit) -> Result<T, QueryError> + Send + 'static,
 ) -> Result<T, OperationError> {
     let (log, tenant) = (log(app)?.clone(), caller.tenant().to_owned());
-    let scan = async move |awaited: Awaited| {
+    let whose = (caller.tenant(), member(app, caller));
+    let scanned = app.record_scans.run(whose, async move |awaited: Awaited| {
         let limit = ReadLimit::new(time, move || awaited.check().is_ok());
         work(&log, &tenant, limit).await.map_err(unreadable)
-    };
-    app.record_scans.run((caller.tenant(), member(app, caller)), scan).await
+    });
+    scanned.await
 }
 
 /// Follows the new records of the caller's tenant that `selection` selects. A member who is not a manager sees those
@@ -165,10 +166,10 @@ pub fn follow(
 ) -> Result<DecisionStream, OperationError> {
     let view = RecordView::of(app, caller);
     let selection = visible(app, caller, selection)?;
-    let refused =
-        |refused: FeedRefused| OperationError::NotNow(format!("{refused}; try again later"));
-    let feed =
-        log(app)?.follow(caller.tenant(), member(app, caller), selection).map_err(refused)?;
+    let feed = log(app)?.follow(caller.tenant(), member(app, caller), selection);
+    let feed = feed.map_err(|refused: FeedRefused| {
+        OperationError::NotNow(format!("{refused}; try again later"))
+    })?;
     Ok(DecisionStream::new(feed, view))
 }
 
@@ -242,7 +243,7 @@ impl DecidedRecord {
 /// Returns a recorded decision of the caller's tenant with the rules of its revision.
 ///
 /// # Errors
-/// The caller may not see it or may not see the policies; there is none; or its revision is not kept.
+/// The caller sees no decision with this id or may not see the policies, or the revision is not kept.
 pub async fn find_decided(
     app: &App,
     caller: &CheckCaller,
@@ -252,9 +253,11 @@ pub async fn find_decided(
     caller.may_explain(None, &app.manager_roles)?;
     let (own, tenant, revision) = (app.clone(), caller.tenant().to_owned(), record.revision);
     // Rules may take much memory: they are read in a turn, too.
-    let side = move |_: Awaited| async move { recorded_side(&own, &tenant, revision).await };
-    let side = app.record_scans.run((caller.tenant(), member(app, caller)), side).await?;
-    let side = side.ok_or_else(|| {
+    let whose = (caller.tenant(), member(app, caller));
+    let side = app
+        .record_scans
+        .run(whose, move |_: Awaited| async move { recorded_side(&own, &tenant, revision).await });
+    let side = side.await?.ok_or_else(|| {
         OperationError::Conflict(format!(
             "the rules of revision {}, which decided, are not kept any more; ask without `explain`",
             record.revision
@@ -278,15 +281,15 @@ fn reports(record: &DecisionRecord) -> Vec<Report> {
     let resolved = record.resolved.as_ref();
     let read = resolved.and_then(|json| serde_json::from_str(json.get()).ok());
     let resolved: BTreeMap<Box<str>, Resolved> = read.unwrap_or_default();
-    let report = |(namespace, Resolved { values, failed, source }): (Box<str>, Resolved)| {
+    let reports = resolved.into_iter().map(|(namespace, Resolved { values, failed, source })| {
         let known = values.into_keys().map(|name| Provenance { name, source });
         let cause = failed.values().next().cloned();
         let unknown = failed.into_keys();
         let unknown = unknown.map(|name| Provenance { name, source: AnswerSource::Nowhere });
         let attributes = known.chain(unknown).collect();
         Report { namespace, origin: None, attributes, cause, call: None }
-    };
-    resolved.into_iter().map(report).collect()
+    });
+    reports.collect()
 }
 
 /// Returns `selection` without what the caller may not see.
@@ -298,6 +301,7 @@ pub fn visible(
     caller: &CheckCaller,
     mut selection: DecisionSelection,
 ) -> Result<DecisionSelection, OperationError> {
+    // Without a subject, a member who is not a manager means itself.
     if selection.subject.is_none() {
         selection.subject = member(app, caller).map(str::to_owned);
     }

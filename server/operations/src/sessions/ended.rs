@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
-use portcullis_storage::{Store, StoreError, Tx, session_links, sessions};
+use portcullis_storage::{Store, StoreError, session_links, sessions};
 
 /// The pause between two deletions. A row that ended lets nobody in meanwhile.
 const PAUSE: Duration = Duration::from_secs(60);
@@ -23,12 +23,12 @@ pub async fn delete_for_ever(store: Store, clock: Clock) {
 
 async fn delete(store: &Store, now: Timestamp) -> Result<(), StoreError> {
     // A look needs no turn of a writer.
-    let has_ended = async |tx: &mut Tx| {
+    let has_ended = store.read_all(async |tx| {
         Ok::<_, StoreError>(
             sessions::has_ended(tx, now).await? || session_links::has_expired(tx, now).await?,
         )
-    };
-    if !store.read_all(has_ended).await? {
+    });
+    if !has_ended.await? {
         return Ok(());
     }
     loop {

@@ -11,7 +11,7 @@ use portcullis_model::session::{SessionLink, hash_of, new_value};
 use portcullis_model::{Authorship, Timestamp};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{Store, Tx, rules, session_links};
+use portcullis_storage::{Store, rules, session_links};
 
 use super::beginning::{Begin, SignedIn, begin};
 use super::providers::named;
@@ -49,14 +49,14 @@ pub async fn create(
     Ok(secret)
 }
 
-/// Returns the link with this secret; `None` if there is none, or none any more.
+/// Returns the link with this secret; `None` if it never was, is taken, or has expired.
 ///
 /// # Errors
 /// The store failed.
 pub async fn find(app: &App, secret: &str) -> Result<Option<SessionLink>, OperationError> {
     let now = app.clock.now().into();
-    let find = async |tx: &mut Tx| session_links::find(tx, &hash_of(secret), now).await;
-    Ok(app.store.read_all(find).await?)
+    let found = app.store.read_all(async |tx| session_links::find(tx, &hash_of(secret), now).await);
+    Ok(found.await?)
 }
 
 /// Returns the domain that a token of `tenant` has, as far as its rules tell: where a domain is not a tenant, the one that most
@@ -66,9 +66,10 @@ async fn domain_of(app: &App, tenant: &str) -> Result<String, OperationError> {
         return Ok(tenant.to_owned());
     }
     let page = Page { limit: MAX_RULES, ..Page::FIRST };
-    let list = async |tx: &mut Tx| rules::list(tx, &RuleFilter::default(), page).await;
+    let listed = app.read(tenant, async |tx| rules::list(tx, &RuleFilter::default(), page).await);
     let mut counts = BTreeMap::<String, usize>::new();
-    for rule in app.read(tenant, list).await?.records {
+    for rule in listed.await?.records {
+        // A rule of every domain tells nothing about the one of a token.
         if rule.tuple.dom != WILDCARD {
             *counts.entry(rule.tuple.dom).or_default() += 1;
         }
@@ -91,6 +92,7 @@ pub async fn take(app: &App, secret: &str, by: Origin) -> Result<Option<SignedIn
     let domain = domain_of(app, &link.tenant_id).await?;
     let mut tx = app.store.write(&link.tenant_id, now.millis()).await?;
     tx.attribute_to(&Origin { actor: link.subject.clone(), ..by }, now);
+    // Somebody else may have taken it since it was found.
     if !session_links::take(&mut tx, &hash_of(secret)).await? {
         tx.end().await?;
         return Ok(None);

@@ -8,7 +8,7 @@ use portcullis_model::audit::{AuditAction, Origin};
 use portcullis_model::session::{SessionRecord, hash_of};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{StoreError, Tx, sessions};
+use portcullis_storage::{StoreError, sessions};
 use uuid::Uuid;
 
 use super::proof::{SessionProof, console, read, write};
@@ -16,7 +16,7 @@ use super::providers::{ConsoleTenant, named};
 use super::refresh;
 use super::sealed::{Sealed, SealedSession};
 
-/// The use of a session is stored once in so many milliseconds, or in a tenth of its idle time.
+/// The use of a session is stored once in this time, in milliseconds, or in a tenth of its idle time if that is shorter.
 const USE_MILLIS: i64 = 60_000;
 
 const NO_SESSION: OperationError = OperationError::NotFound("session");
@@ -29,7 +29,7 @@ pub struct Session {
     pub holder: Arc<TokenHolder>,
 }
 
-/// Returns the session of `proof`; `None` if there is none or it has ended. Notes its use.
+/// Returns the session of `proof`, if there is one that goes on. Notes its use.
 ///
 /// # Errors
 /// The state of the tenant is not known, or the store failed.
@@ -60,8 +60,10 @@ async fn verified(app: &App, proof: &SessionProof) -> Result<Option<Session>, Op
         return Ok(None);
     };
     let holder = match holder(app, &record, sealed).await {
+        // A token that was refreshed may not administer the tenant any more.
         Ok(holder) => holder.within(&proof.tenant),
         Err(AuthError::Store(error)) => return Err(error.into()),
+        // Without the keys of the provider nobody knows whether the session has ended.
         Err(AuthError::NoKeys(why)) => return Err(AuthError::NoKeys(why).into()),
         Err(_) => None,
     };
@@ -96,15 +98,15 @@ async fn holder(
 pub async fn tenants_of(app: &App, values: &[&str]) -> Result<Vec<ConsoleTenant>, OperationError> {
     let config = &console(app)?.config;
     let now = app.clock.now().into();
-    let find = async |tx: &mut Tx| {
+    let found = app.store.read_all(async |tx| {
         let mut found = Vec::new();
         for value in values {
             found.extend(sessions::find_anywhere(tx, &hash_of(value)).await?);
         }
         Ok::<Vec<SessionRecord>, StoreError>(found)
-    };
+    });
     let mut tenants = Vec::new();
-    for record in app.store.read_all(find).await? {
+    for record in found.await? {
         if !has_ended(config, &record, now) && !app.closed_tenants.contains(&record.tenant_id) {
             tenants.push(named(app, &record.tenant_id).await?);
         }
@@ -133,8 +135,8 @@ async fn note_use(app: &App, record: &SessionRecord) {
 pub async fn list(app: &App, session: &Session) -> Result<Vec<SessionRecord>, OperationError> {
     let config = &console(app)?.config;
     let SessionRecord { tenant_id, subject, .. } = &session.record;
-    let list = async |tx: &mut Tx| sessions::list(tx, subject).await;
-    let mut all: Vec<SessionRecord> = app.read(tenant_id, list).await?;
+    let mut all: Vec<SessionRecord> =
+        app.read(tenant_id, async |tx| sessions::list(tx, subject).await).await?;
     let now: Timestamp = app.clock.now().into();
     all.retain(|one| !has_ended(config, one, now));
     Ok(all)
@@ -170,6 +172,7 @@ pub async fn end(
         Ending::All => sessions::delete_all(&mut tx, subject).await?,
     }
     let action = AuditAction::ConsoleSignedOut;
+    // The session that ended, or else the one in which all were ended.
     let record = if let Ending::One(ended) = ending { ended } else { *id };
     if let Some(count) = console(app)?.notes.count(tenant_id, subject, action, now) {
         sessions::note(&mut tx, action, record, count).await?;

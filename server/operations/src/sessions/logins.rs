@@ -2,11 +2,12 @@
 
 use portcullis_auth::AuthError;
 use portcullis_auth::sign_in::{Attempt, Callback, Login, SignInError, logout_claims};
+use portcullis_model::Timestamp;
 use portcullis_model::audit::Origin;
 use portcullis_model::provider::ProviderRecord;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{Tx, providers, sessions};
+use portcullis_storage::{providers, sessions};
 
 use super::beginning::{Begin, SignedIn, begin};
 use super::proof::console;
@@ -32,9 +33,9 @@ pub async fn finish(
         let why = "people do not sign in at this identity provider any more".to_owned();
         return Ok(Err(SignInError::Refused(why)));
     };
-    let (sign_ins, now) = (&console(app)?.sign_ins, app.clock.now());
-    let asked = (&provider, attempt);
-    let login = sign_ins.finish(&app.authenticator, asked, callback, redirect_uri, now).await;
+    let (sign_ins, asked) = (&console(app)?.sign_ins, (&provider, attempt));
+    let sent = app.clock.now();
+    let login = sign_ins.finish(&app.authenticator, asked, callback, redirect_uri, sent).await;
     let login = match login {
         Ok(login) => login,
         Err(error) => return Ok(Err(error)),
@@ -44,6 +45,7 @@ pub async fn finish(
         return Ok(Err(SignInError::Refused(why)));
     };
     let tenant = tenant.unwrap_or(holder.tenant()).to_owned();
+    // Without a tenant in the attempt, the token is the first to name one.
     app.must_serve(&tenant)?;
     app.closed_tenants.must_be_open(&tenant)?;
     if holder.within(&tenant).is_none() {
@@ -51,8 +53,9 @@ pub async fn finish(
         return Err(OperationError::AccessDenied(what));
     }
     let subject = &holder.identity.subject;
-    let now = now.into();
-    let mut tx = app.store.write(&tenant, app.clock.now().timestamp_millis()).await?;
+    // The provider may have taken seconds.
+    let now: Timestamp = app.clock.now().into();
+    let mut tx = app.store.write(&tenant, now.millis()).await?;
     tx.attribute_to(&Origin { actor: subject.clone(), ..by }, now);
     let new = Begin {
         tenant: &tenant,
@@ -82,18 +85,19 @@ fn sealed(login: &Login) -> SealedSession {
 /// # Errors
 /// [`AuthError`] if the token is refused.
 pub async fn log_out(app: &App, token: &str) -> Result<(), AuthError> {
-    let refused = |why: &str| AuthError::TokenRefused(why.to_owned());
     let issuer = app.authenticator.issuer_of(token)?;
     let client = match only_provider(app) {
         Some(only) => Some(only.provider.client.id),
         None => {
-            let find = async |tx: &mut Tx| providers::find_anywhere(tx, &issuer).await;
-            let found: Option<ProviderRecord> = app.store.read_all(find).await?;
+            let found: Option<ProviderRecord> =
+                app.store.read_all(async |tx| providers::find_anywhere(tx, &issuer).await).await?;
             found.and_then(|record| record.sign_in).map(|sign_in| sign_in.client_id)
         }
     };
-    let client = client.ok_or_else(|| refused("nobody signs in at this issuer"))?;
+    let client = client
+        .ok_or_else(|| AuthError::TokenRefused("nobody signs in at this issuer".to_owned()))?;
     let claims = logout_claims(&app.authenticator, token, &client, app.clock.now()).await?;
+    // The token names a login, which may have sessions in several tenants.
     let mut tx = app.store.write_all().await?;
     let (subject, session) = (claims.subject.as_deref(), claims.session.as_deref());
     sessions::end_logins(&mut tx, &issuer, subject, session).await?;

@@ -9,7 +9,7 @@ use portcullis_model::tenant::TenantRecord;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::encryption::Context;
-use portcullis_storage::{Tx, providers, tenants};
+use portcullis_storage::{providers, tenants};
 use url::Url;
 use uuid::Uuid;
 
@@ -62,15 +62,16 @@ pub async fn sign_in_provider(
     id: Option<Uuid>,
 ) -> Result<Option<LoginProvider>, OperationError> {
     let Some(id) = id else { return Ok(only_provider(app)) };
-    let find = async |tx: &mut Tx| {
+    let found = app.read(tenant, async |tx| {
         let record = providers::find(tx, id).await?;
         Ok::<_, OperationError>((record, providers::secret(tx, id).await?))
-    };
-    let (record, sealed) = app.read(tenant, find).await?;
+    });
+    let (record, sealed) = found.await?;
     let Some(record) = record else { return Ok(None) };
     let secret = match sealed {
         Some(sealed) => {
             let plain = app.keys.decrypt(Context::for_client_secret(tenant, id), &sealed)?;
+            // It was a text when it was encrypted.
             Some(String::from_utf8_lossy(&plain).into_owned())
         }
         None => None,
@@ -101,8 +102,9 @@ pub async fn tenant_of(app: &App, name: &str) -> Result<Option<ConsoleTenant>, O
         let tenant = ConsoleTenant { id: name.to_owned(), name: name.to_owned() };
         return Ok(app.mode.serves(name).then_some(tenant));
     }
-    let find = async |tx: &mut Tx| tenants::find_by_id_or_slug(tx, name).await;
-    let found: Option<TenantRecord> = app.store.read_all(find).await?;
+    let found: Option<TenantRecord> =
+        app.store.read_all(async |tx| tenants::find_by_id_or_slug(tx, name).await).await?;
+    // An id is no name in a URL.
     let found = found.filter(|tenant| tenant.slug == name);
     Ok(found.map(|tenant| ConsoleTenant { id: tenant.id, name: tenant.slug }))
 }
@@ -122,8 +124,8 @@ pub async fn named(app: &App, id: &str) -> Result<ConsoleTenant, OperationError>
     if !matches!(app.mode, Mode::Saas { .. }) {
         return Ok(ConsoleTenant { id: id.to_owned(), name: id.to_owned() });
     }
-    let find = async |tx: &mut Tx| tenants::find(tx, id).await;
-    let found: Option<TenantRecord> = app.store.read_all(find).await?;
+    let found: Option<TenantRecord> =
+        app.store.read_all(async |tx| tenants::find(tx, id).await).await?;
     let found = found.ok_or(OperationError::NotFound("tenant"))?;
     Ok(ConsoleTenant { id: found.id, name: found.slug })
 }

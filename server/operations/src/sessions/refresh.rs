@@ -15,7 +15,7 @@ use super::proof::{SessionProof, console, read, write};
 use super::providers::sign_in_provider;
 use super::sealed::{Sealed, SealedSession, StoredIdentity};
 
-/// Tokens are refreshed so many milliseconds before their end, at most.
+/// Tokens are refreshed at most this many milliseconds before their end.
 const MARGIN_MILLIS: i64 = 30_000;
 /// The time that one process has for a refresh, in milliseconds.
 const REFRESH_MILLIS: i64 = 10_000;

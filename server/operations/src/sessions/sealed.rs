@@ -72,13 +72,14 @@ impl StoredIdentity {
     /// Returns the person in a session of `tenant`. Where a domain is a tenant, the identity's own tenant may be another one.
     pub(super) fn holder(&self, tenant: &str, per_domain: bool) -> Result<TokenHolder, AuthError> {
         let claims = Claims::read(self.claims.clone().into_bytes());
-        let unreadable = || AuthError::TokenRefused("the session cannot be read".to_owned());
+        let claims = claims
+            .ok_or_else(|| AuthError::TokenRefused("the session cannot be read".to_owned()))?;
         let identity = Identity {
             subject: self.subject.clone(),
             domain: self.domain.clone(),
             roles: self.roles.clone(),
             administers: self.administers.clone(),
-            claims: claims.ok_or_else(unreadable)?,
+            claims,
         };
         let own = if per_domain { &self.tenant } else { tenant };
         Ok(TokenHolder::restored(own, identity, per_domain))

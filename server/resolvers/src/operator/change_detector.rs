@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::files::Fingerprint;
 
-/// After so many attempts the pause between them does not get any longer: 64 rounds.
+/// After this number of attempts the pause between them does not get any longer: 64 rounds.
 const MAX_DOUBLINGS: u32 = 6;
 
 /// Compares the files of a directory with the files of earlier rounds.

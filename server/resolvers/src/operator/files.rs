@@ -74,6 +74,7 @@ pub(super) async fn read(
             read_up_to(&path, MANIFEST_BYTES).with_context(|| format!("`{}`", path.display()))
         });
         let contents = Contents { module, manifest: manifest.transpose()? };
+        // Only after the reads it is sure that no write came in between.
         Ok((fingerprint(&directory, &name)? == Some(expected)).then_some(contents))
     })
     .await
@@ -91,8 +92,11 @@ pub(super) fn manifest(
         return manifest
             .context("the file name is not a valid namespace, and there is no manifest");
     };
-    let read = || Ok::<_, anyhow::Error>(Manifest::parse(&json::parse(text)?, egress)?);
-    read().with_context(|| format!("`{name}.json`"))
+    parse_manifest(text, egress).with_context(|| format!("`{name}.json`"))
+}
+
+fn parse_manifest(text: &[u8], egress: &EgressRules) -> anyhow::Result<Manifest> {
+    Ok(Manifest::parse(&json::parse(text)?, egress)?)
 }
 
 fn file(directory: &Path, name: &str, extension: &str) -> PathBuf {
@@ -101,7 +105,14 @@ fn file(directory: &Path, name: &str, extension: &str) -> PathBuf {
 }
 
 fn fingerprint(directory: &Path, name: &str) -> io::Result<Option<Fingerprint>> {
-    let id = |extension| match fs::metadata(file(directory, name, extension)) {
+    let module = file_id(&file(directory, name, "wasm"))?;
+    let manifest = file_id(&file(directory, name, "json"))?;
+    Ok(module.map(|module| Fingerprint { module, manifest }))
+}
+
+/// Returns the id of the file at `path`; `None` if no file is there.
+fn file_id(path: &Path) -> io::Result<Option<FileId>> {
+    match fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(Some(FileId {
             modified: (found.mtime(), found.mtime_nsec()),
             size: found.size(),
@@ -110,9 +121,7 @@ fn fingerprint(directory: &Path, name: &str) -> io::Result<Option<Fingerprint>> 
         Ok(_) => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
-    };
-    let (module, manifest) = (id("wasm")?, id("json")?);
-    Ok(module.map(|module| Fingerprint { module, manifest }))
+    }
 }
 
 fn read_up_to(path: &Path, limit: usize) -> anyhow::Result<Vec<u8>> {

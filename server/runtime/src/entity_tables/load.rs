@@ -20,11 +20,11 @@ pub(super) async fn apart<T: Send + 'static>(
     loading: impl Future<Output = Result<T, EntitiesError>> + Send + 'static,
 ) -> Result<T, EntitiesError> {
     let runtime = Handle::current();
-    let loading = move || {
+    let loaded = run_apart(move || {
         let _held = held;
         runtime.block_on(loading)
-    };
-    run_apart(loading).await.map_err(|stopping| Arc::new(StoreError::from(stopping)))?
+    });
+    loaded.await.map_err(|stopping| Arc::new(StoreError::from(stopping)))?
 }
 
 /// Loads the entities of `tenant` into `table`, from the outdated ones if that is possible.
@@ -37,6 +37,7 @@ pub(super) async fn load(
     most: u64,
     table: Arc<TenantTable>,
 ) -> Result<Arc<LoadedEntities>, EntitiesError> {
+    // Taken before the read, so that a commit during it does not look lost.
     let (outdated, before) = (table.outdated(), table.compared());
     let (position, read) = read(&store, &tenant, outdated.as_deref()).await.map_err(Arc::new)?;
     if let Continuity::Lost(revision) = table.note_read(before, position.clone()) {
@@ -72,6 +73,7 @@ async fn read(
             && known.agrees_with(&state.position)
             && epoch(known.revision) == epoch(state.position.revision)
     });
+    // The rows of what was deleted before the forgotten revision are gone: an older table is read whole.
     let (mut table, mut tuples) = (None, None);
     if let Some(LoadedEntities { table: old, tuples: old_tuples, position, .. }) = since {
         if position.revision >= state.forgotten {

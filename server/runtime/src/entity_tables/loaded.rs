@@ -38,6 +38,7 @@ impl LoadedEntities {
         let weight = u64::try_from(table.weight() + tuples.weight()).unwrap_or(u64::MAX);
         let max_closure_bytes = usize::try_from(most / CLOSURES_SHARE).unwrap_or(usize::MAX);
         let known = outdated.and_then(|outdated| outdated.graph.read().clone());
+        // The closures of the old graph are of other tuples, so the new graph begins without any.
         let graph = known.map(|(declared, known)| {
             let schema = Arc::clone(known.schema());
             (declared, Arc::new(Graph::new(schema, tuples.clone(), max_closure_bytes)))
@@ -52,10 +53,12 @@ impl LoadedEntities {
     /// # Errors
     /// The stored types are corrupt.
     pub fn graph(&self, declared: &Arc<str>) -> Result<Arc<Graph>, EntitiesError> {
-        let is_same = |known: &Arc<str>| Arc::ptr_eq(known, declared) || known == declared;
-        if let Some((_, graph)) = self.graph.read().as_ref().filter(|(known, _)| is_same(known)) {
+        if let Some((known, graph)) = &*self.graph.read()
+            && (Arc::ptr_eq(known, declared) || known == declared)
+        {
             return Ok(Arc::clone(graph));
         }
+        // Two checks may compile the same types at once; their graphs are alike, and the later one stays.
         let schema = Arc::new(compiled(declared).map_err(Arc::new)?);
         let graph = Arc::new(Graph::new(schema, self.tuples.clone(), self.max_closure_bytes));
         *self.graph.write() = Some((Arc::clone(declared), Arc::clone(&graph)));

@@ -19,7 +19,7 @@ impl Default for Folding {
 }
 
 impl Folding {
-    /// Begins to fold `cached` if so many of its policies changed that it pays, and no other plan is folded now.
+    /// Begins to fold `cached` if enough of its policies changed for it to pay, and no other plan is folded now.
     pub(super) async fn begin(
         &self,
         cache: &Arc<PlanCache<PlanError>>,
@@ -33,12 +33,11 @@ impl Folding {
         let Ok(turn) = self.0.begin(tenant).await else { return };
         let (cache, cached) = (Arc::clone(cache), Arc::clone(cached));
         let (tenant, resource) = (tenant.to_owned(), resource.to_owned());
-        let fold = move || {
+        // Nobody waits for it.
+        drop(run_apart(move || {
             let _turn = turn;
             let plan = cached.plan().folded();
             cache.replace(&tenant, &resource, &cached, plan);
-        };
-        // Nobody waits for it.
-        drop(run_apart(fold));
+        }));
     }
 }

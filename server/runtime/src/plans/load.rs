@@ -22,7 +22,7 @@ use tokio::runtime::Handle;
 /// about 40 ms to read. With more, each resource has its own plan.
 const MAX_PATTERNS: u16 = 10_000;
 
-/// With as many policies a second thread saves more time than its start takes.
+/// From this number of policies on, a second thread saves more time than its start takes.
 const MANY_POLICIES: usize = 500;
 /// Bytes of stored rules from which on a second thread saves time, too: the bytes of about 2,000 rules.
 const MANY_RULE_BYTES: usize = 200_000;
@@ -73,11 +73,11 @@ pub(super) fn load_within<T: Send + 'static>(
     let (store, tenant, resource) = (store.clone(), tenant.to_owned(), resource.to_owned());
     async move {
         let runtime = Handle::current();
-        let loading = move || {
+        let loaded = run_apart(move || {
             let _turn = turn;
             runtime.block_on(load_snapshot(store, tenant, resource, known))
-        };
-        run_apart(loading).await?
+        });
+        loaded.await?
     }
 }
 
@@ -92,6 +92,7 @@ async fn load_snapshot(
     let (mut tx, position, source) = store.read_recent(&tenant).await?;
     let revision = position.revision;
     let broader = broader.as_deref();
+    // A broader plan that changed before or after the snapshot would mix the rules of two revisions.
     let broader = broader.filter(|plan| plan.is_valid_at(plan.plan().resource(), revision));
     let broader = broader.map(CachedPlan::plan);
     let outdated = outdated.filter(|plan| plan.revision == revision);
@@ -127,8 +128,9 @@ async fn read_whole(
     let (rules, rest) = tokio::join!(read_rules(rules), fetch_policies(tx, resource, broader));
     let (rules, (records, names, (facts, resolvers))) = (rules?, rest?);
     let policies = read_conditions(&records.list()?, &names);
-    let resolver = |namespace: &str| resolvers.get(namespace).copied();
-    let plan = Plan::compile_with(resource, revision, &rules, policies, facts, resolver);
+    let plan = Plan::compile_with(resource, revision, &rules, policies, facts, |namespace| {
+        resolvers.get(namespace).copied()
+    });
     Ok(match broader {
         Some(broader) => plan.over(broader),
         None => plan,
@@ -214,21 +216,24 @@ pub(super) fn read_conditions(
     records: &[StoredPolicy<'_>],
     names: &NamedConditions,
 ) -> Vec<Policy> {
-    let read =
-        |records: &[StoredPolicy<'_>]| records.iter().map(|record| record.policy(names)).collect();
     if records.len() < MANY_POLICIES {
-        return read(records);
+        return read_here(records, names);
     }
     let (first, second) = records.split_at(records.len() / 2);
     std::thread::scope(|scope| {
-        let second = scope.spawn(|| -> Vec<Policy> { read(second) });
-        let mut policies: Vec<Policy> = read(first);
+        let second = scope.spawn(|| read_here(second, names));
+        let mut policies = read_here(first, names);
         match second.join() {
             Ok(second) => policies.extend(second),
+            // The load fails as if its own thread had failed.
             Err(failed) => std::panic::resume_unwind(failed),
         }
         policies
     })
+}
+
+fn read_here(records: &[StoredPolicy<'_>], names: &NamedConditions) -> Vec<Policy> {
+    records.iter().map(|record| record.policy(names)).collect()
 }
 
 /// Reads what changed of a plan; `None` if the plan must be read whole.
@@ -241,7 +246,7 @@ async fn read_changes(
     let rules = rules::by_ids(tx, &outdated.changed.rules).await?;
     let policies = policies::by_ids(tx, &outdated.changed.policies).await?;
     let resolvers = resolvers::for_plans(tx).await?;
-    let resolver = |namespace: &str| resolvers.get(namespace).copied();
+    // Which attributes are date-times matters to conditions that order texts alone.
     let conditions =
         policies.iter().filter_map(|(_, policy)| policy.as_ref()?.condition.as_ref().ok());
     let datetimes = match conditions.into_iter().any(Condition::orders_texts) {
@@ -249,7 +254,10 @@ async fn read_changes(
         false => Arc::default(),
     };
     let changes = PlanChanges { rules, policies, datetimes };
-    Ok(outdated.plan.plan().with_changes(revision, changes, broader, resolver))
+    Ok(outdated
+        .plan
+        .plan()
+        .with_changes(revision, changes, broader, |namespace| resolvers.get(namespace).copied()))
 }
 
 /// Reads the patterns of the tenant; `None` if they are too many.

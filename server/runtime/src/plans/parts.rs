@@ -20,7 +20,7 @@ const MAX_BYTES: i64 = 1 << 20;
 
 /// Some patterns of a tenant that follow one another.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct PatternRange {
     /// In order, without `*`.
     pub(super) patterns: Vec<String>,
     /// The last pattern, from which the next part begins; `None` if there are no more.
@@ -44,30 +44,35 @@ pub(super) struct PartRecords {
 }
 
 /// Reads the names of the patterns of the part after `after`.
-pub(super) async fn next(store: &Store, tenant: &str, after: &str) -> Result<Part, StoreError> {
+pub(super) async fn next(
+    store: &Store,
+    tenant: &str,
+    after: &str,
+) -> Result<PatternRange, StoreError> {
     let (store, tenant, after) = (store.clone(), tenant.to_owned(), after.to_owned());
     let reading = async move {
         let (mut tx, ..) = store.read_recent(&tenant).await?;
         let sizes = plan_records::patterns_after(&mut tx, &after, MAX_PATTERNS).await?;
         tx.end().await?;
-        Ok(Part::new(sizes))
+        Ok(PatternRange::new(sizes))
     };
     run_to_end(reading).await?
 }
 
-impl Part {
+impl PatternRange {
     fn new(sizes: Vec<(String, i64)>) -> Self {
         let is_whole = sizes.len() < usize::from(MAX_PATTERNS);
         let (all, mut bytes) = (sizes.len(), 0);
-        let fits = |(_, size): &(String, i64)| {
+        // The first pattern always fits, whatever its size, so that a pass comes to its end.
+        let fitting = sizes.into_iter().take_while(|(_, size)| {
             let fits = bytes < MAX_BYTES;
             bytes += size;
             fits
-        };
-        let patterns = sizes.into_iter().take_while(fits).map(|(pattern, _)| pattern);
-        let mut patterns: Vec<String> = patterns.collect();
+        });
+        let mut patterns: Vec<String> = fitting.map(|(pattern, _)| pattern).collect();
         let is_last = is_whole && patterns.len() == all;
         let last = patterns.last().filter(|_| !is_last).cloned();
+        // The plan of `*` is made before all others.
         patterns.retain(|pattern| pattern != WILDCARD);
         Self { patterns, last }
     }
@@ -82,8 +87,7 @@ pub(super) async fn read(
 ) -> Result<PartRecords, StoreError> {
     let last = wanted.last().map(|(pattern, _)| pattern.clone()).unwrap_or_default();
     let (mut tx, position, source) = store.read_recent(&tenant).await?;
-    let is_valid = |plan: &CachedPlan| plan.is_valid_at(plan.plan().resource(), position.revision);
-    wanted.retain(|(_, broader)| is_valid(broader));
+    wanted.retain(|(_, broader)| broader.is_valid_at(broader.plan().resource(), position.revision));
     let mut rules = by_pattern(&plan_records::rules_between(&mut tx, &after, &last).await?)?;
     let records = plan_records::policies_between(&mut tx, &after, &last).await?;
     let mut policies: HashMap<String, Vec<Policy>> = HashMap::new();
@@ -94,11 +98,13 @@ pub(super) async fn read(
     let around = unshared(&mut tx, &wanted).await?;
     for (pattern, broader) in &wanted {
         let broader = broader.plan();
+        // Something is on `<name>:*` that the broader plan, the one of `*`, does not have.
         let is_around = around.contains(&pattern_around(pattern));
         if is_around {
             let all = plan_records::rules(&mut tx, pattern, Some(WILDCARD)).await?.list()?;
             rules.insert(pattern.clone(), all);
         }
+        // A plan with its own policies shares none, so that it needs those of the broader one, too.
         if is_around || broader.has_policies() && policies.contains_key(pattern) {
             let all = read_policies(&mut tx, pattern, Some(broader)).await?;
             let names = names_for(&mut tx, &all).await?;
@@ -136,15 +142,17 @@ impl PartRecords {
     /// Compiles the plans. All have these facts about their tenant.
     pub(super) fn compile(mut self, facts: &Arc<TenantFacts>) -> Vec<Plan> {
         let revision = self.position.revision;
-        let resolver = |namespace: &str| self.resolvers.get(namespace).copied();
-        let compile = |(pattern, broader): &Wanted| {
+        let plans = self.wanted.iter().map(|(pattern, broader)| {
             let rules = self.rules.remove(pattern).unwrap_or_default();
             let policies = self.policies.remove(pattern).unwrap_or_default();
             let facts = Arc::clone(facts);
-            let plan = Plan::compile_with(pattern, revision, &rules, policies, facts, resolver);
+            let plan =
+                Plan::compile_with(pattern, revision, &rules, policies, facts, |namespace| {
+                    self.resolvers.get(namespace).copied()
+                });
             plan.over(broader.plan())
-        };
-        self.wanted.iter().map(compile).collect()
+        });
+        plans.collect()
     }
 }
 
@@ -156,7 +164,7 @@ mod tests {
     fn a_part_ends_before_what_is_too_much_and_has_one_pattern_at_least() {
         let part = |sizes: &[(&str, i64)]| {
             let sizes = sizes.iter().map(|(pattern, bytes)| ((*pattern).to_owned(), *bytes));
-            let Part { patterns, last } = Part::new(sizes.collect());
+            let PatternRange { patterns, last } = PatternRange::new(sizes.collect());
             (patterns.join(" "), last)
         };
         assert_eq!(part(&[]), (String::new(), None));
@@ -165,6 +173,6 @@ mod tests {
         assert_eq!(part(&large), ("a:b".to_owned(), Some("a:b".to_owned())));
         let many: Vec<(String, i64)> =
             (0..i64::from(MAX_PATTERNS)).map(|it| (format!("{it}:x"), 1)).collect();
-        assert!(Part::new(many).last.is_some(), "there may be more");
+        assert!(PatternRange::new(many).last.is_some(), "there may be more");
     }
 }

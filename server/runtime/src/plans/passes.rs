@@ -7,13 +7,13 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::error::PlanError;
-use super::parts::{self, PartRecords, Wanted};
+use super::parts::{self, Wanted};
 use super::warming::{MAX_REST, Pass};
 use crate::plans::Plans;
 
-/// With as many outdated plans, all records are read together. Of fewer, those that changed are read.
+/// From this number of outdated plans on, all records are read together. For fewer, only those that changed are read.
 const MANY_OUTDATED: usize = 64;
-/// A tenant rests so many times as long as its pass took, so that constant writes cost a tenth of a core.
+/// A tenant rests this many times as long as its pass took, so that constant writes cost a tenth of a core.
 const REST_FACTOR: u32 = 9;
 
 impl Plans {
@@ -54,6 +54,7 @@ impl Plans {
     /// Makes the next plans of a pass. Returns whether there are more.
     async fn warm_part(&self, pass: &mut Pass) -> Result<bool, PlanError> {
         let tenant = &*pass.tenant;
+        // All others share with the plan of `*`, which also knows the patterns.
         self.get(tenant, WILDCARD, 0).await?;
         let is_beginning = pass.warmed.is_none();
         let warmed = pass.warmed.get_or_insert_with(|| self.cache.begin_warming(tenant));
@@ -98,12 +99,12 @@ impl Plans {
             run_apart(move || runtime.block_on(reading)).await.map_err(StoreError::from)??;
         let position = records.position.clone();
         let continuity = self.histories.note_read(tenant, before.as_ref(), position);
+        // What was read is of a history that the database lost.
         if self.follow(tenant, continuity).await?.is_some() {
             return Ok(false);
         }
         let (source, facts) = (records.source, self.facts.share(tenant, &records.facts));
-        let compile = move || PartRecords::compile(records, &facts);
-        let plans = run_apart(compile).await.map_err(StoreError::from)?;
+        let plans = run_apart(move || records.compile(&facts)).await.map_err(StoreError::from)?;
         let made = plans.len();
         let kept = plans.into_iter().map(|plan| {
             self.over_budget.report(tenant, &plan);

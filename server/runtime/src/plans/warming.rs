@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 /// The most tenants whose plans wait to be made. Those of others are loaded by their checks.
 const MAX_WAITING: usize = 1_024;
-/// The longest rest. It is that after a failure, too.
+/// The longest rest, and the rest after a failure.
 pub(super) const MAX_REST: Duration = Duration::from_secs(10);
 
 /// The tenants whose plans are made before checks ask for them.
@@ -74,6 +74,7 @@ impl Warming {
         let mut tenants = self.tenants.lock();
         let Tenants { known, resting, .. } = &mut *tenants;
         known.remove(&pass.tenant);
+        // Those who have rested go, so that only the tenants of the last seconds take memory.
         resting.retain(|_, end| now < *end);
         resting.insert(Arc::clone(&pass.tenant), now + rest.min(MAX_REST));
     }

@@ -76,6 +76,7 @@ pub(crate) async fn write(tx: &mut Tx, revision: u64, author: &Author) -> Result
             let hash: [u8; 32] = Sha256::digest(text.as_deref()?).into();
             Some(hash)
         });
+        // Equal texts are stored once, under their hash.
         for (hash, text) in [(before, &change.before), (after, &change.after)] {
             if let Some((hash, text)) = hash.zip(text.as_deref()) {
                 values.insert(hash, text);
@@ -161,9 +162,10 @@ pub async fn prunable_tenants(
         GROUP BY tenant_id ORDER BY tenant_id";
     let rows = fetch_all!(tx, (String, i64, i64), SQL)?;
     let all = rows.iter().map(|(_, kept, _)| kept).sum();
-    let is_due =
-        |(_, kept, oldest): &(String, i64, i64)| *kept > number(bytes) || *oldest < before.millis();
-    Ok((rows.into_iter().filter(is_due).map(|(tenant, ..)| tenant).collect(), all))
+    let due = rows
+        .into_iter()
+        .filter(|(_, kept, oldest)| *kept > number(bytes) || *oldest < before.millis());
+    Ok((due.map(|(tenant, ..)| tenant).collect(), all))
 }
 
 /// Returns the oldest revision that is to be kept: none from before `before`, and no more than `bytes` of them, but

@@ -112,7 +112,7 @@ pub async fn used(tx: &mut Tx, id: Uuid, now: Timestamp) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Deletes the session `id` of a person. False if there is none.
+/// Deletes the session `id` of a person. False if it does not exist.
 pub async fn delete(tx: &mut Tx, subject: &str, id: Uuid) -> Result<bool, StoreError> {
     const SQL: &str =
         "DELETE FROM console_sessions WHERE tenant_id = $1 AND subject = $2 AND id = $3";

@@ -33,7 +33,7 @@ impl<T> RecordWrite<T> {
         }
     }
 
-    /// Returns the record before the change; `None` if there is none.
+    /// Returns the record before the change; `None` if it is new.
     pub fn before(&self) -> Option<&T> {
         match self {
             Self::Update { old, .. } | Self::Delete(old) => Some(old),

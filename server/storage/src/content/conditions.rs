@@ -59,8 +59,8 @@ pub(crate) async fn resolved(
     tx: &mut Tx,
     policies: Vec<Policy>,
 ) -> Result<Vec<Policy>, StoreError> {
-    let uses = |policy: &Policy| policy.condition.as_ref().is_ok_and(|one| one.has_names());
-    if !policies.iter().any(uses) {
+    let mut written = policies.iter().filter_map(|policy| policy.condition.as_ref().ok());
+    if !written.any(|condition| condition.has_names()) {
         return Ok(policies);
     }
     let names = named(tx).await?;
@@ -121,10 +121,13 @@ fn note(
     old: Option<&ConditionRecord>,
     new: Option<&ConditionRecord>,
 ) {
-    let bytes = |record: &ConditionRecord| i64::try_from(record.bytes()).unwrap_or(i64::MAX);
-    tx.count(Quota::StoredBytes, new.map_or(0, bytes) - old.map_or(0, bytes));
+    tx.count(Quota::StoredBytes, new.map_or(0, bytes_of) - old.map_or(0, bytes_of));
     let name = new.or(old).map_or("", |record| &record.name);
     tx.audit_change(action, name, old, new);
+}
+
+fn bytes_of(record: &ConditionRecord) -> i64 {
+    i64::try_from(record.bytes()).unwrap_or(i64::MAX)
 }
 
 /// Notes that the policies change that use one of `changed`, by further conditions, too. `before` are the conditions before the

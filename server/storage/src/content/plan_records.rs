@@ -353,9 +353,10 @@ fn resolver(columns: &mut Columns<'_>) -> Option<(String, ResolverRef)> {
 /// changes nothing.
 fn patterns_of(resource: &str, broader: Option<&str>) -> [String; 3] {
     let broader = broader.map(ResourcePattern::matching);
-    let is_left_out = |pattern: &String| broader.as_ref().is_some_and(|all| all.contains(pattern));
-    ResourcePattern::matching(resource)
-        .map(|pattern| if is_left_out(&pattern) { resource.to_owned() } else { pattern })
+    ResourcePattern::matching(resource).map(|pattern| match &broader {
+        Some(all) if all.contains(&pattern) => resource.to_owned(),
+        _ => pattern,
+    })
 }
 
 /// Returns whether a rule or policy has exactly this resource.

@@ -1,5 +1,6 @@
-//! The bytes of rules, policies and the conditions that they use on each resource or pattern, which the quota `plan_bytes` limits. Each commit adds its
-//! changes to the stored numbers, behind the lock of the tenant's row. So they are exact, and no write counts records.
+//! The bytes of rules, policies and the conditions that they use on each resource or pattern, which the quota `plan_bytes`
+//! limits. Each commit adds its changes to the stored numbers, behind the lock of the tenant's row. So they are exact, and no
+//! write counts records.
 
 use std::collections::BTreeMap;
 
@@ -32,15 +33,15 @@ pub(crate) async fn settle(tx: &mut Tx) -> Result<(), StoreError> {
     for (pattern, change) in &of_conditions {
         *changes.entry(pattern.clone()).or_default() += change;
     }
+    // A sum of 0 may have a part of conditions that changed.
     changes.retain(|pattern, change| *change != 0 || of_conditions.contains_key(pattern));
     let mut is_any_gone = false;
-    let of_conditions = |pattern| of_conditions.get(pattern).copied().unwrap_or_default();
     let all: Vec<Change<'_>> = changes
         .iter()
         .map(|(pattern, bytes)| Change {
             pattern,
             bytes: *bytes,
-            condition_bytes: of_conditions(pattern),
+            condition_bytes: of_conditions.get(pattern).copied().unwrap_or_default(),
         })
         .collect();
     for batch in all.chunks(BATCH) {
@@ -95,6 +96,7 @@ fn excess(
         let used = u64::try_from(bytes - growth).unwrap_or(0);
         is_above.then(|| (pattern.clone(), used))
     });
+    // Rows come in any order: the error names the same pattern each time.
     let (pattern, used) = grown.min()?;
     Some(QuotaExcess { quota: Quota::PlanBytes, limit, used, pattern: Some(pattern) })
 }

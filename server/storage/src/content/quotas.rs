@@ -50,9 +50,12 @@ pub(crate) async fn settle(tx: &mut Tx) -> Result<(), StoreError> {
     // Bytes of plans are not among them: `plan_sizes.rs` counts them for each pattern.
     for (quota, used) in Quota::VARIANTS.iter().copied().zip(used) {
         let added = change.get(quota);
-        let exceeded =
-            |limit: &u64| added > 0 && u64::try_from(used).is_ok_and(|used| used > *limit);
-        if let Some(limit) = tx.quotas.get(quota).filter(exceeded) {
+        // What does not grow is not refused, also beyond a quota that was lowered.
+        let exceeded = tx
+            .quotas
+            .get(quota)
+            .filter(|limit| added > 0 && u64::try_from(used).is_ok_and(|used| used > *limit));
+        if let Some(limit) = exceeded {
             let used = u64::try_from(used - added).unwrap_or(0);
             return Err(StoreError::Quota(QuotaExcess { quota, limit, used, pattern: None }));
         }

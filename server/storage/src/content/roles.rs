@@ -93,7 +93,7 @@ pub async fn store(tx: &mut Tx, role: &RoleRecord) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Deletes the role with this name. False if there is none.
+/// Deletes the role with this name. False if it does not exist.
 pub async fn delete(tx: &mut Tx, name: &str) -> Result<bool, StoreError> {
     const SQL: &str = "DELETE FROM roles WHERE tenant_id = $1 AND name = $2";
     let Some(old) = find(tx, name).await? else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! The table of cases, of which a tenant has one row.
+//! The table of cases. Each tenant has one row.
 
 use portcullis_model::Authorship;
 use portcullis_model::apply::ObjectKind;

@@ -210,7 +210,7 @@ pub async fn store(tx: &mut Tx, new: &TypeRecord) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Deletes the type with this name. False if there is none.
+/// Deletes the type with this name. False if it does not exist.
 pub async fn delete(tx: &mut Tx, name: &str) -> Result<bool, StoreError> {
     const SQL: &str = "DELETE FROM types WHERE tenant_id = $1 AND name = $2";
     let Some(old) = find(tx, name).await? else { return Ok(false) };
@@ -221,8 +221,9 @@ pub async fn delete(tx: &mut Tx, name: &str) -> Result<bool, StoreError> {
 
 /// Notes that a type changed: conditions about any resource may read its properties.
 fn note(tx: &mut Tx, action: AuditAction, old: Option<&TypeRecord>, new: Option<&TypeRecord>) {
-    let bytes = |record: &TypeRecord| Texts::new(record).bytes(&record.kind);
-    tx.count(Quota::StoredBytes, new.map_or(0, bytes) - old.map_or(0, bytes));
+    let [old_bytes, new_bytes] =
+        [old, new].map(|one| one.map_or(0, |record| Texts::new(record).bytes(&record.kind)));
+    tx.count(Quota::StoredBytes, new_bytes - old_bytes);
     tx.touch([ResourcePattern::Any.into()]);
     let name = new.or(old).map_or("", |record| &record.kind);
     tx.audit_change(action, name, old, new);

@@ -41,8 +41,9 @@ async fn chunk(tx: &mut Tx, name: &str, after: &str, most: usize) -> Result<Verb
     for sql in [RESOURCES, RULES, POLICIES] {
         let names =
             fetch_all!(tx, (String,), sql, &tx.tenant, &prefix, format!("{prefix}{after}"), limit)?;
-        let rest = |(name,): (String,)| name.strip_prefix(&prefix).map(str::to_owned);
-        lists.push(names.into_iter().filter_map(rest).collect());
+        let rests =
+            names.into_iter().filter_map(|(name,)| name.strip_prefix(&prefix).map(str::to_owned));
+        lists.push(rests.collect());
     }
     let acts = fetch_all!(tx, (String,), ACTS, &tx.tenant, &any_verb, after, limit)?;
     lists.push(acts.into_iter().map(|(act,)| act).collect());

@@ -27,9 +27,10 @@ impl Database {
         Ok(match self {
             Self::Sqlite(pools) => Inner::Sqlite(pools.begin_read().await?),
             Self::Postgres(primary) => {
-                let begin = |pool| async move { postgres::begin_read(&pool, tenant).await };
+                let begun =
+                    primary.begin(|pool| async move { postgres::begin_read(&pool, tenant).await });
                 // Boxed: the futures of all handlers hold it.
-                Inner::Postgres(Box::pin(primary.begin(begin)).await?)
+                Inner::Postgres(Box::pin(begun).await?)
             }
         })
     }
@@ -39,9 +40,10 @@ impl Database {
         Ok(match self {
             Self::Sqlite(pools) => Inner::Sqlite(pools.begin_write().await?),
             Self::Postgres(primary) => {
-                let begin = |pool| async move { postgres::begin_write(&pool, tenant).await };
+                let begun =
+                    primary.begin(|pool| async move { postgres::begin_write(&pool, tenant).await });
                 // Boxed: the futures of all handlers hold it.
-                Inner::Postgres(Box::pin(primary.begin(begin)).await?)
+                Inner::Postgres(Box::pin(begun).await?)
             }
         })
     }

@@ -111,8 +111,8 @@ fn refuse_open_password(url: &str) -> Result<(), OpenError> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let behind_host = rest.find(['/', '?', '#']).map_or("", |at| &rest[at..]);
     let query = behind_host.split_once('?').map_or("", |(_, query)| query);
-    let is_nameless = |parameter: &str| !parameter.is_empty() && !parameter.contains('=');
-    if behind_host.contains(['@', '#']) || query.split('&').any(is_nameless) {
+    let mut parameters = query.split('&').filter(|parameter| !parameter.is_empty());
+    if behind_host.contains(['@', '#']) || parameters.any(|parameter| !parameter.contains('=')) {
         return Err(OpenError::Url(format!(
             "{FORM}, in which `@`, `/`, `?`, `#` and `&` of a name or a password are written as `%40`, `%2F`, `%3F`, `%23` \
              and `%26`"
@@ -210,7 +210,7 @@ impl<'u> Parts<'u> {
                 format!("a port for each of the {hosts} hosts, but there are {}", ports.len());
             return Err(OpenError::Url(expected));
         }
-        let url = |index: usize| {
+        let urls = (0..hosts).map(|index| {
             // Parameters override the authority.
             let host = named.as_ref().and_then(|named| named.get(index)).copied();
             let at = self.hosts.get(index).or(self.hosts.first()).copied().unwrap_or_default();
@@ -219,8 +219,8 @@ impl<'u> Parts<'u> {
             }
             let port = ports.get(index).or(ports.first()).copied();
             Ok(self.url(at, host, port))
-        };
-        (0..hosts).map(url).collect()
+        });
+        urls.collect()
     }
 
     fn url(&self, at: &str, host: Option<&str>, port: Option<&str>) -> String {

@@ -73,12 +73,11 @@ pub struct RevisionNotice {
 impl RevisionNotice {
     /// Returns what the change touched.
     pub fn touched(&self) -> Vec<Touched> {
-        let parse = |text: &String| ResourcePattern::parse(text).unwrap_or(ResourcePattern::Any);
-        let id = |ids: &[Option<Uuid>], at: usize| ids.get(at).copied().flatten();
         let touched = (0..).zip(&self.touched).map(|(at, text)| Touched {
-            resources: parse(text),
-            rule: id(&self.rules, at),
-            policy: id(&self.policies, at),
+            // What this version cannot read may be about anything.
+            resources: ResourcePattern::parse(text).unwrap_or(ResourcePattern::Any),
+            rule: self.rules.get(at).copied().flatten(),
+            policy: self.policies.get(at).copied().flatten(),
         });
         touched.collect()
     }

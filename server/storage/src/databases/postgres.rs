@@ -90,6 +90,15 @@ pub(crate) async fn is_empty(url: &str) -> Result<bool, OpenError> {
     Ok(tables == 0)
 }
 
+/// Returns whether the role of the URL bypasses row-level security on every table: as a superuser, or by `BYPASSRLS`.
+pub(crate) async fn role_bypasses_row_security(url: &str) -> Result<bool, OpenError> {
+    const SQL: &str = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user";
+    let primary = Primary::open(hosts::parse(url, Target::Primary)?, pool_of_primary).await?;
+    let bypasses = sqlx::query_scalar(SQL).fetch_one(&primary.pool()).await;
+    primary.close().await;
+    bypasses.map_err(OpenError::Connect)
+}
+
 /// Returns whether some table with a column `tenant_id` has no row-level security for the role of this connection.
 pub(crate) async fn bypasses_row_security(pool: &PgPool) -> Result<bool, sqlx::Error> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM pg_class c \

@@ -9,6 +9,7 @@ use sqlx::{Connection, SqliteConnection, SqlitePool};
 
 use crate::databases::{migrations, schema};
 use crate::transactions::error::OpenError;
+use crate::transactions::sqlite_fault::sqlite_fault;
 use crate::transactions::sqlite_files;
 
 /// Connections that read, beside the one that writes: plan loads and lists are short.
@@ -36,12 +37,16 @@ fn file_of<'o>(url: &str, options: &'o SqliteConnectOptions) -> Option<&'o Path>
 /// Creates the file of a database if it is missing, and makes it private.
 fn make_private(url: &str, options: &SqliteConnectOptions) -> Result<(), OpenError> {
     let Some(file) = file_of(url, options) else { return Ok(()) };
-    folder_must_exist(file)?;
+    can_have(file)?;
     sqlite_files::make_private(file);
     Ok(())
 }
 
-fn folder_must_exist(file: &Path) -> Result<(), OpenError> {
+/// Refuses a place at which no file can be.
+fn can_have(file: &Path) -> Result<(), OpenError> {
+    if file.is_dir() {
+        return Err(OpenError::Folder(file.display().to_string()));
+    }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.filter(|folder| !folder.exists()) {
         Some(folder) => Err(OpenError::NoFolder(folder.display().to_string())),
@@ -53,7 +58,7 @@ fn folder_must_exist(file: &Path) -> Result<(), OpenError> {
 pub(crate) fn must_exist(url: &str) -> Result<(), OpenError> {
     let options = options(url)?;
     match file_of(url, &options) {
-        Some(file) if !file.exists() => Err(OpenError::NoFile),
+        Some(file) if !is_there(file)? => Err(OpenError::NoFile),
         _ => Ok(()),
     }
 }
@@ -61,12 +66,24 @@ pub(crate) fn must_exist(url: &str) -> Result<(), OpenError> {
 /// Returns whether the file of a database exists.
 ///
 /// # Errors
-/// The folder does not exist, so that the file cannot be made.
+/// The folder does not exist, so that the file cannot be made, the file is a folder itself, or its folder lets nobody look.
 pub(crate) fn exists(url: &str) -> Result<bool, OpenError> {
     let options = options(url)?;
     let Some(file) = file_of(url, &options) else { return Ok(true) };
-    folder_must_exist(file)?;
-    Ok(file.exists())
+    can_have(file)?;
+    is_there(file)
+}
+
+fn is_there(file: &Path) -> Result<bool, OpenError> {
+    file.try_exists().map_err(OpenError::Hidden)
+}
+
+/// Returns the error of a connection.
+fn not_opened(error: sqlx::Error) -> OpenError {
+    match sqlite_fault(&error) {
+        Some(fault) => OpenError::Unwritable { fault, error },
+        None => OpenError::Connect(error),
+    }
 }
 
 fn pool(connections: u32) -> SqlitePoolOptions {
@@ -100,26 +117,28 @@ pub(crate) async fn open(url: &str) -> Result<Opened, OpenError> {
         .busy_timeout(BUSY_TIMEOUT)
         .journal_mode(SqliteJournalMode::Wal)
         // An acknowledged write survives a power cut.
-        .synchronous(SqliteSynchronous::Full);
+        .synchronous(SqliteSynchronous::Full)
+        // What is deleted is overwritten in each page that is written anyway.
+        .pragma("secure_delete", "fast");
     make_private(url, &options)?;
     let writer = pool_of_writer()
         .connect_with(options.clone().create_if_missing(true))
         .await
-        .map_err(OpenError::Connect)?;
+        .map_err(not_opened)?;
     let migrations = migrations::sqlite();
     let applied = sqlx::query_as(schema::APPLIED).fetch_all(&writer).await;
     schema::check_before_migration(&migrations, applied)?;
     migrations.run(&writer).await.map_err(schema::not_migrated)?;
     let path = file_of(url, &options).map(Path::to_owned);
     let readers = options.read_only(true).pragma("cache_size", READ_CACHE);
-    let readers = pool(READERS).connect_with(readers).await.map_err(OpenError::Connect)?;
+    let readers = pool(READERS).connect_with(readers).await.map_err(not_opened)?;
     Ok(Opened { path, writer, readers })
 }
 
 /// Opens an existing file to read only.
 pub(crate) async fn open_to_read(url: &str) -> Result<SqlitePool, OpenError> {
     let options = options(url)?.busy_timeout(BUSY_TIMEOUT).read_only(true).create_if_missing(false);
-    let readers = pool(READERS).connect_with(options).await.map_err(OpenError::Connect)?;
+    let readers = pool(READERS).connect_with(options).await.map_err(not_opened)?;
     let applied = sqlx::query_as(schema::APPLIED).fetch_all(&readers).await;
     schema::check(&migrations::sqlite(), applied)?;
     Ok(readers)
@@ -130,9 +149,35 @@ pub(crate) async fn is_empty(url: &str) -> Result<bool, OpenError> {
     let options = options(url)?.create_if_missing(true);
     make_private(url, &options)?;
     let connected = SqliteConnection::connect_with(&options).await;
-    let mut connection = connected.map_err(OpenError::Connect)?;
+    let mut connection = connected.map_err(not_opened)?;
     let tables = sqlx::query_scalar("SELECT count(*) FROM sqlite_master");
-    let tables: i64 = tables.fetch_one(&mut connection).await.map_err(OpenError::Connect)?;
-    connection.close().await.map_err(OpenError::Connect)?;
+    let tables: i64 = tables.fetch_one(&mut connection).await.map_err(not_opened)?;
+    connection.close().await.map_err(not_opened)?;
     Ok(tables == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_deleted_is_not_in_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("test.db");
+        let opened = open(&format!("sqlite://{}", file.display())).await.expect("opens");
+        for statement in [
+            "CREATE TABLE words (word TEXT)",
+            "INSERT INTO words VALUES ('the-first'), ('the-forgotten'), ('the-last')",
+            "DELETE FROM words WHERE word = 'the-forgotten'",
+            "PRAGMA wal_checkpoint(TRUNCATE)",
+        ] {
+            sqlx::query(statement).execute(&opened.writer).await.expect("works");
+        }
+        let stored = std::fs::read(&file).expect("reads");
+        assert!(contains(&stored, "the-first") && !contains(&stored, "the-forgotten"));
+    }
+
+    fn contains(stored: &[u8], word: &str) -> bool {
+        stored.windows(word.len()).any(|part| part == word.as_bytes())
+    }
 }

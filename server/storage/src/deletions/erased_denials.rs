@@ -36,8 +36,8 @@ pub async fn erase(
                 store.read(tenant, async |tx| place.look(tx, webhook, after, persons).await).await?
             {
                 if has_some {
-                    let step = || erase_part(store, tenant, webhook, (place, after, next), persons);
-                    store.repeated(step).await?;
+                    let part = (place, after, next);
+                    store.repeated(|| erase_part(store, tenant, webhook, part, persons)).await?;
                 }
                 after = next;
             }

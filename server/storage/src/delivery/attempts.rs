@@ -56,6 +56,6 @@ pub async fn list(
 
 /// The bytes of the long members of an attempt.
 fn size(attempt: &AttemptRecord) -> i64 {
-    let bytes = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    i64::try_from(bytes(&attempt.response_body) + bytes(&attempt.error)).unwrap_or(i64::MAX)
+    let texts = attempt.response_body.iter().chain(&attempt.error);
+    i64::try_from(texts.map(String::len).sum::<usize>()).unwrap_or(i64::MAX)
 }

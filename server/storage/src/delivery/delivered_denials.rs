@@ -75,7 +75,7 @@ pub(crate) async fn insert(
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     let latest = fetch_optional!(tx, (Uuid,), LATEST, &tx.tenant, webhook)?;
     let mut order = OrderedIds::after(latest.map(|(id,)| id));
-    let attempt = |(_, one): &(&[u8], &AttemptRecord)| Attempt {
+    let attempts = delivered.iter().map(|(_, one)| Attempt {
         id: order.keep(one.id, one.attempted_at),
         delivery: one.delivery_id,
         event: one.event_id,
@@ -83,10 +83,10 @@ pub(crate) async fn insert(
         answer: one.response_body.clone(),
         millis: one.duration_ms,
         at: one.attempted_at.millis(),
-    };
-    let attempts: Vec<Attempt> = delivered.iter().map(attempt).collect();
+    });
+    let attempts: Vec<Attempt> = attempts.collect();
     let (Some(first), Some(last)) = (attempts.first(), attempts.last()) else { return Ok(()) };
-    let deliveries = || attempts.iter().map(|one| one.delivery);
+    let deliveries = attempts.iter().map(|one| one.delivery);
     let bodies: Vec<&[u8]> = delivered.iter().map(|(body, _)| *body).collect();
     execute!(
         tx,
@@ -95,8 +95,8 @@ pub(crate) async fn insert(
         webhook,
         first.id,
         last.id,
-        deliveries().min(),
-        deliveries().max(),
+        deliveries.clone().min(),
+        deliveries.max(),
         i64::try_from(attempts.len()).unwrap_or(i64::MAX),
         serde_json::to_vec(&attempts).map_err(|_| ATTEMPTS)?,
         // Each body is JSON.
@@ -158,6 +158,7 @@ pub(crate) async fn move_to_rows(
     {
         let mut denials = denials(&attempts, &bodies)?;
         let place = denials.iter().position(|(attempt, _)| attempt.delivery == delivery);
+        // The bounds of a row do not say that the delivery is in it.
         let Some(place) = place else { continue };
         let (attempt, body) = denials.remove(place);
         replace(tx, webhook, id, denials).await?;

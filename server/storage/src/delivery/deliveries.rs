@@ -57,6 +57,7 @@ async fn leave_segments<'m>(
     denial_segments::advance(tx, queue.webhook, last).await?;
     let (mut delivered, failed): (Vec<_>, Vec<_>) =
         made.into_iter().partition(|(_, attempt)| attempt.state == DeliveryState::Delivered);
+    // Attempts that run at once end in any order, and the table has them in the order of their ids.
     delivered.sort_unstable_by_key(|(_, attempt)| attempt.id);
     let stored: Vec<_> = delivered.iter().map(|(job, attempt)| (&*job.body, *attempt)).collect();
     delivered_denials::insert(tx, queue.webhook, &stored, now).await?;
@@ -86,8 +87,9 @@ async fn record_in_rows(
         }
     }
     delivery_rows::insert_attempts(tx, queue.webhook, &attempts).await?;
-    let is_over = |one: &&Outcome| one.due_at.is_none() && written.contains(&one.delivery);
-    Ok(i64::try_from(outcomes.iter().filter(is_over).count()).unwrap_or(i64::MAX))
+    let over =
+        outcomes.iter().filter(|one| one.due_at.is_none() && written.contains(&one.delivery));
+    Ok(i64::try_from(over.count()).unwrap_or(i64::MAX))
 }
 
 /// Returns what an attempt makes of its delivery.

@@ -198,7 +198,7 @@ pub(crate) async fn insert_attempts(
     Ok(())
 }
 
-/// Deletes the events of which no delivery is left, except one to which another transaction adds a delivery now.
+/// Deletes the events that have no delivery left, except one to which another transaction adds a delivery now.
 /// The retention deletes what stays.
 pub(crate) async fn delete_unsent(tx: &mut Tx, events: &[Uuid]) -> Result<(), StoreError> {
     const SQLITE: &str = "DELETE FROM webhook_events WHERE tenant_id = $1 AND id = $2 AND NOT EXISTS \

@@ -80,6 +80,7 @@ impl Oldest {
         let ends = delivered.iter().map(Some).chain([None]);
         for next in ends {
             let end = next.map_or(i64::MAX, |next| next.settled_at);
+            // The single deliveries that were settled before the next row of many.
             while left > 0 && rows < most && times.get(rows).is_some_and(|time| *time < end) {
                 rows += 1;
                 left -= 1;
@@ -90,11 +91,12 @@ impl Oldest {
                 None => break,
             }
         }
-        let newest = || times.last().map(|time| time + 1);
-        Self {
-            before: (rows > 0).then(|| times.get(rows).copied().or_else(newest)).flatten(),
-            last,
-        }
+        // The first row that stays, or an instant after the last one.
+        let before = match rows {
+            0 => None,
+            _ => times.get(rows).copied().or_else(|| times.last().map(|time| time + 1)),
+        };
+        Self { before, last }
     }
 }
 

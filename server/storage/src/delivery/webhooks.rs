@@ -99,7 +99,7 @@ pub async fn update(
     Ok(())
 }
 
-/// Deletes the webhook with this id and its pending deliveries. False if there is none.
+/// Deletes the webhook with this id and its pending deliveries. False if it does not exist.
 pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
     const SQL: &str = "DELETE FROM webhooks WHERE tenant_id = $1 AND id = $2";
     // The queues first: a delivery worker that serves one completes its transaction, and then finds no queue.

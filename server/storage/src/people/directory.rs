@@ -131,7 +131,7 @@ pub(crate) struct Forgetting {
     pub(crate) count: &'static str,
     /// Deletes those from before a revision.
     pub(crate) forget: &'static str,
-    /// Notes the last revision of which there is none.
+    /// Notes the last revision whose deleted rows are gone.
     pub(crate) note: &'static str,
 }
 

@@ -14,7 +14,7 @@ use strum::{IntoStaticStr, VariantArray};
 use tokio::time::{Instant, timeout};
 
 use crate::databases::hosts::{self, Host, Target};
-use crate::databases::postgres;
+use crate::databases::{postgres, reachability};
 use crate::tenancy::tenants;
 use crate::transactions::error::{OpenError, StoreError};
 use crate::transactions::history::HistoryPosition;
@@ -92,6 +92,17 @@ impl Standbys {
             true => Ok((tx, found)),
             false => Err(ReadSource::StandbyBehind),
         }
+    }
+
+    /// Connects to each server. Returns the name and the fault of each that does not answer.
+    pub(crate) async fn faults(&self) -> Vec<(String, String)> {
+        let mut faults = Vec::new();
+        for server in &self.servers {
+            if let Err(fault) = reachability::connect(&server.pool.connect_options()).await {
+                faults.push((server.name.clone(), fault.to_string()));
+            }
+        }
+        faults
     }
 
     /// Returns the next server that does not rest.

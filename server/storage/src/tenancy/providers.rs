@@ -155,7 +155,7 @@ pub async fn secret(tx: &mut Tx, id: Uuid) -> Result<Option<Vec<u8>>, StoreError
     Ok(fetch_optional!(tx, (Vec<u8>,), SQL, &tx.tenant, id)?.map(|(secret,)| secret))
 }
 
-/// Deletes the provider with this id. False if there is none.
+/// Deletes the provider with this id. False if it does not exist.
 pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
     const SQL: &str = "DELETE FROM identity_providers WHERE tenant_id = $1 AND id = $2";
     let deleted = execute!(tx, SQL, &tx.tenant, id)? > 0;

@@ -133,7 +133,7 @@ pub async fn used(tx: &mut Tx, id: Uuid, now: Timestamp) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Revokes the key with this id. False if there is none.
+/// Revokes the key with this id. False if it does not exist.
 pub async fn delete(tx: &mut Tx, id: Uuid, by: &Authorship) -> Result<bool, StoreError> {
     const SQL: &str = "DELETE FROM service_keys WHERE tenant_id = $1 AND id = $2 RETURNING name";
     let Some((name,)) = fetch_optional!(tx, (String,), SQL, &tx.tenant, id)? else {

@@ -1,4 +1,4 @@
-//! The table of settings, of which a tenant has one row.
+//! The table of settings. Each tenant has one row.
 
 use portcullis_engine::ResourcePattern;
 use portcullis_model::Authorship;

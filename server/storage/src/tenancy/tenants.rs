@@ -135,9 +135,10 @@ pub async fn positions(
         WHERE id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))))";
     let sql = tx.either(SQLITE, POSTGRES);
     let rows = fetch_all!(tx, (String, i64, String), sql, to_json_list(tenants))?;
-    let position =
-        |revision, history: &str| HistoryPosition::read(to_revision((revision,)), history);
-    Ok(rows.into_iter().map(|(id, revision, ids)| (id, position(revision, &ids))).collect())
+    let positions = rows.into_iter().map(|(id, revision, history)| {
+        (id, HistoryPosition::read(to_revision((revision,)), &history))
+    });
+    Ok(positions.collect())
 }
 
 /// Returns when the `tenants` that exist were made, in milliseconds since the epoch.

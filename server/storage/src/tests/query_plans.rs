@@ -73,6 +73,15 @@ const WALKS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "a page is what follows in the order of the key, and a list is read to its end, or nearly",
+        &[
+            "(CAST($2 AS TEXT) IS NULL OR type = $2) AND (type, id) > ($3, $4)",
+            "FROM entities WHERE tenant_id = $1 AND (type, id) > ($2, $3)",
+            "AND (object_type, object_id, relation, subject_type, subject_id, subject_relation) > (",
+            "AND (kind, record) > ($4, $5)",
+        ],
+    ),
+    (
         "one row is read, or some, from an end of the index",
         &[
             "SELECT MIN(obj) FROM rbac_rules",
@@ -172,9 +181,11 @@ fn assembled(tx: &Tx) -> Vec<String> {
     let audit = audit.into_iter().flat_map(|[sqlite, postgres]| tx.either(sqlite, postgres));
     let look_ups = look_ups(tx).map(|(statement, _)| statement);
     let tuples = filters.iter().flat_map(TupleFilter::pages);
+    let some_tuples = filters[1..].iter().map(TupleFilter::some);
     both.into_iter()
         .chain(audit)
         .chain(tuples)
+        .chain(some_tuples)
         .map(str::to_owned)
         .chain(look_ups)
         .chain(formatted())
@@ -343,7 +354,9 @@ fn walks_of_sqlite(plan: &[String], statement: &str, tables: &[&str]) -> Vec<Str
     };
     let walks = |step: &&String| {
         let scans = step.strip_prefix("SCAN ").and_then(|it| it.split(' ').next());
-        scans.is_some_and(is_table) || step.ends_with("(tenant_id=?)")
+        // A range of several columns that begins with the tenant's first row.
+        let is_range = step.contains("(tenant_id=? AND (");
+        scans.is_some_and(is_table) || step.ends_with("(tenant_id=?)") || is_range
     };
     plan.iter().filter(walks).cloned().collect()
 }

@@ -35,8 +35,10 @@ impl AuditEntry {
 
     /// Returns the change with the record before and after it, as JSON. A longer one is left out, with its length.
     pub(crate) fn with_change(self, before: Option<String>, after: Option<String>) -> Self {
-        let short = |text: String| if text.len() > MAX_VALUE { omitted(&text) } else { text };
-        Self { before: before.map(short), after: after.map(short), ..self }
+        let [before, after] = [before, after].map(|record| {
+            record.map(|text| if text.len() > MAX_VALUE { omitted(&text) } else { text })
+        });
+        Self { before, after, ..self }
     }
 
     fn bytes(&self) -> usize {
@@ -47,11 +49,11 @@ impl AuditEntry {
 /// Returns how many of the first entries share an audit record: the entries of one action, as far as they fit.
 pub(crate) fn sharing(entries: &[AuditEntry]) -> usize {
     let mut bytes = 0;
-    let fits = |entry: &&AuditEntry| {
+    let fitting = entries.iter().take(MAX_IDS).take_while(|entry| {
         bytes += entry.bytes();
         bytes <= MAX_VALUES && entries.first().is_some_and(|first| first.action == entry.action)
-    };
-    entries.iter().take(MAX_IDS).take_while(fits).count()
+    });
+    fitting.count()
 }
 
 /// Returns the records before the changes and after them, each as one JSON text; a list if there are several changes. Of
@@ -61,12 +63,12 @@ pub(crate) fn changes(entries: &[AuditEntry]) -> [Option<String>; 2] {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for entry in entries {
         bytes += entry.bytes();
-        let fitting = |text: &String| match bytes > MAX_VALUES && text.len() > MAX_OMITTED {
-            true => omitted(text),
-            false => text.clone(),
-        };
-        before.push(entry.before.as_ref().map(fitting));
-        after.push(entry.after.as_ref().map(fitting));
+        for (texts, text) in [(&mut before, &entry.before), (&mut after, &entry.after)] {
+            texts.push(text.as_ref().map(|text| {
+                let is_omitted = bytes > MAX_VALUES && text.len() > MAX_OMITTED;
+                if is_omitted { omitted(text) } else { text.clone() }
+            }));
+        }
     }
     [joined(&before), joined(&after)]
 }

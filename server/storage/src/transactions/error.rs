@@ -13,7 +13,7 @@ use crate::transactions::sqlite_fault::sqlite_fault;
 pub enum StoreError {
     /// The database failed or cannot be reached.
     #[error("database error: {0}")]
-    Database(#[from] sqlx::Error),
+    Database(sqlx::Error),
     /// The database gives no connection; the text says why and holds no credential.
     #[error("cannot connect to the database: {0}")]
     Unreachable(Arc<str>),
@@ -29,7 +29,7 @@ pub enum StoreError {
         /// Table and column.
         what: &'static str,
     },
-    /// The transaction adds something of which the tenant has as much as its quota allows.
+    /// The transaction adds something beyond the quota of the tenant.
     #[error("{0}")]
     Quota(QuotaExcess),
     /// Entities are on more tuples than one call may delete.
@@ -53,6 +53,13 @@ pub enum StoreError {
     /// The name of the tenant is `*`, which stands for every tenant.
     #[error("`*` is not the name of a tenant")]
     NotATenant,
+}
+
+/// Not by `#[from]`: then a text with all causes would have this one twice.
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error)
+    }
 }
 
 /// The work of a store that is closed, because the process stops, ends in the same way.
@@ -135,12 +142,26 @@ pub enum OpenError {
     /// The folder of the file does not exist.
     #[error("there is no folder `{0}`: create it first")]
     NoFolder(String),
+    /// The file is a folder.
+    #[error("`{0}` is a folder: name a file in it")]
+    Folder(String),
     /// No connection could be made.
     #[error("cannot open the database: {0}")]
     Connect(sqlx::Error),
     /// No host is a primary; the text has the answer of each and holds no credential.
     #[error("cannot open the database: no host is a primary: {0}")]
     NoPrimary(String),
+    /// SQLite cannot write the file.
+    #[error(
+        "cannot open the database: {fault}: {error}; the user of this process must be able to write the file and its \
+         folder, and the disk must have room"
+    )]
+    Unwritable { fault: &'static str, error: sqlx::Error },
+    /// The place of the file cannot be looked at.
+    #[error(
+        "cannot look for the file: {0}; the user of this process must be able to enter its folder"
+    )]
+    Hidden(std::io::Error),
     /// The server works otherwise than this service needs it; the text says how, and what to do.
     #[error("cannot use the database: {0}")]
     Unsuitable(String),

@@ -37,9 +37,11 @@ pub struct HistoryPosition {
 impl HistoryPosition {
     /// Reads the ids as the store keeps them; what is not an id ends them.
     pub(crate) fn read(revision: u64, history: &str) -> Self {
-        let ids = history.as_bytes().chunks_exact(ID_DIGITS);
-        let id = |digits| u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
-        Self { revision, commits: ids.map_while(id).collect() }
+        let ids = history
+            .as_bytes()
+            .chunks_exact(ID_DIGITS)
+            .map_while(|digits| u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        Self { revision, commits: ids.collect() }
     }
 
     /// Returns the ids as the store keeps them.

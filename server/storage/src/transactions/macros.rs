@@ -49,7 +49,7 @@ macro_rules! execute {
     };
 }
 
-/// Declares a struct of which each field is read from the column of the same name. The derive macro of sqlx does the same,
+/// Declares a struct whose fields are read from the columns of the same names. The derive macro of sqlx does the same,
 /// but it builds both database drivers a second time, for the compiler. A field after `;` has no column, and its default.
 ///
 /// `row! { struct Row as columns { … } }` also defines the macro `columns!()`, the list of the columns, which [`select`]

@@ -8,7 +8,7 @@ use portcullis_model::apply::ObjectKind;
 #[derive(Debug, Default)]
 pub(crate) struct RecordChanges(BTreeMap<(ObjectKind, String), BeforeAndAfter>);
 
-/// A record before and after a transaction, as JSON. `None` if there is none.
+/// A record before and after a transaction, as JSON. `None` if it does not exist.
 #[derive(Debug)]
 pub(crate) struct BeforeAndAfter {
     pub(crate) before: Option<String>,

@@ -30,11 +30,12 @@ impl Rows {
 
     /// Returns the statement for `count` rows.
     pub(crate) fn statement(&self, count: usize) -> String {
-        let row = |index: usize| {
+        let rows = (0..count).map(|index| {
+            // The tenant is the first parameter of all rows.
             let values = numbered(index * self.values + 2, self.values);
             format!("($1, {values})")
-        };
-        let rows: Vec<String> = (0..count).map(row).collect();
+        });
+        let rows: Vec<String> = rows.collect();
         format!("{} VALUES {} {}", self.head, rows.join(", "), self.tail)
     }
 }
@@ -86,7 +87,7 @@ impl LookUp {
     }
 }
 
-/// Finds the rows of `$look_up` with these keys, a slice of which each, `$key`, gives the values `$value`.
+/// Finds the rows of `$look_up` with these keys. They are a slice, and each `$key` gives the values `$value`.
 macro_rules! look_up {
     ($tx:ident, $row:ty, $look_up:expr, $keys:expr, $key:ident => $($value:expr),+ $(,)?) => {{
         let (mut found, tenant): (Vec<$row>, _) = (Vec::new(), &$tx.tenant);

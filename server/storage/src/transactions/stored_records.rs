@@ -1,4 +1,4 @@
-//! Records of which each comes as one text: a value for each column takes longer to read than all the rest of it.
+//! Records that come as one text each: a value for each column takes longer to read than all the rest of it.
 //!
 //! Each column has its length in bytes before it: `<bytes>:<text>`. SQLite gives all records in one row; PostgreSQL gives a
 //! row for each, while it reads the next ones.

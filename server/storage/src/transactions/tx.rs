@@ -215,7 +215,7 @@ impl Tx {
         self.attribute_to(&Origin::service(), at);
     }
 
-    /// Notes a change of the record with this id, of which the commit stores an audit record. Every function that writes
+    /// Notes a change of the record with this id. The commit stores an audit record of it. Every function that writes
     /// a change that somebody decided on calls it, so that no change can miss its audit record.
     pub fn audit(&mut self, action: AuditAction, record: impl ToString) {
         self.audited.push(AuditEntry::new(action, record));
@@ -229,10 +229,10 @@ impl Tx {
         before: Option<&T>,
         after: Option<&T>,
     ) {
-        // Records are texts, numbers, lists and maps of them: there is nothing that could not be written.
-        let text = |record: &T| serde_json::to_string(record).unwrap_or_default();
         let record = record.to_string();
-        let (before, after) = (before.map(text), after.map(text));
+        // Records are texts, numbers, lists and maps of them: there is nothing that could not be written.
+        let [before, after] = [before, after]
+            .map(|one| one.map(|record| serde_json::to_string(record).unwrap_or_default()));
         if let Some(kind) = action.object() {
             self.record_changes.note(kind, record.clone(), before.clone(), after.clone());
         }

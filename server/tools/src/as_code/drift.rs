@@ -15,7 +15,7 @@ use super::plan::CHANGES;
 use super::request::SentApply;
 use super::unowned;
 use super::upload::FolderContent;
-use crate::report::{Entry, Report, Section, Sign};
+use crate::report::{Report, ReportEntry, Section, Sign};
 use crate::service::Service;
 
 /// The arguments of `portcullis drift`.
@@ -45,7 +45,7 @@ pub async fn run(
     err: &mut (dyn Write + Send),
 ) -> anyhow::Result<ExitCode> {
     let DriftArguments { dir, unowned, content } = arguments;
-    let service = Service::new(&content.service, variables)?;
+    let service = Service::for_changes(&content.service, variables)?;
     let Some(dir) = dir.as_ref().filter(|_| !unowned) else {
         return unowned::run(&service, content.report, out).await;
     };
@@ -68,7 +68,7 @@ pub async fn run(
 
 /// Returns how the service differs from the folder: the opposite of the plan that would make them equal. An object that only
 /// lacks its owner does not differ.
-fn drift(changes: &[AnsweredChange]) -> Vec<Entry> {
+fn drift(changes: &[AnsweredChange]) -> Vec<ReportEntry> {
     let mut entries = Vec::new();
     for change in changes {
         let name = object(&change.kind, &change.name);
@@ -88,7 +88,7 @@ fn drift(changes: &[AnsweredChange]) -> Vec<Entry> {
                 |folder, service| format!("{folder} in the folder, {service} in the service"),
             )
         });
-        entries.push(Entry::new(sign, text).with_details(fields.collect()));
+        entries.push(ReportEntry::new(sign, text).with_details(fields.collect()));
     }
     entries
 }

@@ -9,7 +9,7 @@ use super::answer::{
 };
 use crate::matrix;
 use crate::report::{
-    ConditionChange, Entry, Report, Section, ShownActions, Sign, SignedLine, changed_parts,
+    ConditionChange, Report, ReportEntry, Section, ShownActions, Sign, SignedLine, changed_parts,
     shortened,
 };
 
@@ -22,7 +22,7 @@ const TEXTS: [(Format, &str); 2] =
 /// Returns the report about a plan, with these entries as its changes.
 pub(super) fn report(
     report: Report,
-    changes: Vec<Entry>,
+    changes: Vec<ReportEntry>,
     plan: &PlanAnswer,
     actions: ShownActions,
 ) -> Report {
@@ -42,28 +42,30 @@ pub(super) fn report(
 }
 
 /// Returns an entry for each object that changes, with its fields.
-pub(super) fn changes(changes: &[AnsweredChange]) -> Vec<Entry> {
-    let entry = |change: &AnsweredChange| {
-        let name = object(&change.kind, &change.name);
-        let (sign, name) = match change.action {
-            PlannedAction::Create => (Sign::Added, name),
-            PlannedAction::Update => (Sign::Changed, name),
-            PlannedAction::Delete => (Sign::Removed, name),
-            PlannedAction::Adopt if content_fields(change).next().is_none() => {
-                (Sign::Owner, format!("{name} (adopted{})", former_owner(change)))
-            }
-            PlannedAction::Adopt => {
-                (Sign::Changed, format!("{name} (adopted{})", former_owner(change)))
-            }
-            PlannedAction::Release => (Sign::Owner, format!("{name} (released)")),
-        };
-        let fields = content_fields(change).flat_map(|field| {
-            let ChangedField { path, before, after } = field;
-            field_lines(path, [before, after], "", |before, after| format!("{before} → {after}"))
-        });
-        Entry::new(sign, name).with_details(fields.collect())
-    };
+pub(super) fn changes(changes: &[AnsweredChange]) -> Vec<ReportEntry> {
     changes.iter().map(entry).collect()
+}
+
+fn entry(change: &AnsweredChange) -> ReportEntry {
+    let name = object(&change.kind, &change.name);
+    let (sign, name) = match change.action {
+        PlannedAction::Create => (Sign::Added, name),
+        PlannedAction::Update => (Sign::Changed, name),
+        PlannedAction::Delete => (Sign::Removed, name),
+        // Nothing changes but the owner.
+        PlannedAction::Adopt if content_fields(change).next().is_none() => {
+            (Sign::Owner, format!("{name} (adopted{})", former_owner(change)))
+        }
+        PlannedAction::Adopt => {
+            (Sign::Changed, format!("{name} (adopted{})", former_owner(change)))
+        }
+        PlannedAction::Release => (Sign::Owner, format!("{name} (released)")),
+    };
+    let fields = content_fields(change).flat_map(|field| {
+        let ChangedField { path, before, after } = field;
+        field_lines(path, [before, after], "", |before, after| format!("{before} → {after}"))
+    });
+    ReportEntry::new(sign, name).with_details(fields.collect())
 }
 
 /// Returns the fields of a change, except the owner.
@@ -85,9 +87,8 @@ pub(super) fn field_lines(
     legend: &str,
     both: impl FnOnce(String, String) -> String,
 ) -> Vec<SignedLine> {
-    let plain = |text| SignedLine::new(Sign::Plain, text);
     if let (Some(old), Some(new)) = (condition(path, old), condition(path, new)) {
-        let mut lines = vec![plain(format!("{path}:{legend}"))];
+        let mut lines = vec![SignedLine::plain(format!("{path}:{legend}"))];
         lines.extend(ConditionChange::lines(&changed_parts(&old, &new)));
         return lines;
     }
@@ -96,7 +97,7 @@ pub(super) fn field_lines(
         true => "changed".to_owned(),
         false => both(field_value(path, old), field_value(path, new)),
     };
-    vec![plain(format!("{path}: {text}"))]
+    vec![SignedLine::plain(format!("{path}: {text}"))]
 }
 
 /// Returns the value of the field at `path` on one line: a condition as an expression, anything else as JSON.

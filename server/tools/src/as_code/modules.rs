@@ -63,12 +63,10 @@ pub(super) async fn known(service: &Service) -> anyhow::Result<HashSet<String>> 
         Err(error) if may_not(&error) => Vec::new(),
         listed => listed?,
     };
-    let digest = |record: &serde_json::Value| {
-        let is_own = record["origin"] == "tenant";
-        let digest = record["module"]["sha256"].as_str().filter(|_| is_own);
-        digest.map(str::to_owned)
-    };
-    Ok(records.iter().filter_map(digest).collect())
+    // An apply finds the bytes of the tenant's own resolvers, not of those that the operator shares.
+    let own = records.iter().filter(|record| record["origin"] == "tenant");
+    let digests = own.filter_map(|record| record["module"]["sha256"].as_str());
+    Ok(digests.map(str::to_owned).collect())
 }
 
 pub(super) fn hexadecimal(digest: &[u8]) -> String {

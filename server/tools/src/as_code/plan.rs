@@ -52,7 +52,7 @@ pub async fn run(
     err: &mut (dyn Write + Send),
 ) -> anyhow::Result<ExitCode> {
     let PlanArguments { dir, content, out: file, impact, since } = arguments;
-    let service = Service::new(&content.service, variables)?;
+    let service = Service::for_changes(&content.service, variables)?;
     let folder = FolderContent::read(dir, content, variables, err)?;
     let request = SentApply {
         owner: &folder.owner,

@@ -19,7 +19,7 @@ const TITLE: &str = "recorded decisions";
 /// The outcome of a replay by the content after an apply.
 pub(super) enum Recorded {
     Replayed(Replay),
-    /// There is none, for this reason.
+    /// There is no replay, for this reason.
     NotReplayed(String),
 }
 

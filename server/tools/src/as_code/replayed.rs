@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::report::{Entry, Section, Sign, SignedLine};
+use crate::report::{ReportEntry, Section, Sign, SignedLine};
 use crate::service::Service;
 
 const ROUTE: &str = "replays";
@@ -85,7 +85,7 @@ pub(crate) fn with_differences(section: Section, report: &ReplayReport) -> Secti
     section
 }
 
-fn entry(group: &ReplayGroup) -> Entry {
+fn entry(group: &ReplayGroup) -> ReportEntry {
     let ReplayGroup { change, resource, before, after, count, subjects, samples } = group;
     let sign = match change {
         ReplayChange::AllowToDeny => Sign::Removed,
@@ -96,5 +96,5 @@ fn entry(group: &ReplayGroup) -> Entry {
     let text = format!("{word} {resource}: {before} → {after}, {count} of {subjects} subjects");
     let samples: Vec<String> = samples.iter().map(ToString::to_string).collect();
     let details = format!("such as {}", samples.join(", "));
-    Entry::new(sign, text).with_details(vec![SignedLine::new(Sign::Plain, details)])
+    ReportEntry::new(sign, text).with_details(vec![SignedLine::plain(details)])
 }

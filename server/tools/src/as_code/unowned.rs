@@ -9,7 +9,7 @@ use strum::VariantArray;
 
 use super::lines::object;
 use super::plan::CHANGES;
-use crate::report::{Entry, Report, ReportArguments, Section, Sign};
+use crate::report::{Report, ReportArguments, ReportEntry, Section, Sign};
 use crate::service::Service;
 
 /// Prints what decides and has no owner. The exit code is 0 without any, and 2 with some.
@@ -41,13 +41,13 @@ fn shown(found: &[(&str, String)], arguments: ReportArguments) -> String {
         true => "everything that decides has an owner",
         false => "these decide and have no owner",
     };
-    let entry = |(kind, name): &(&str, String)| Entry::new(Sign::Added, object(kind, name));
-    let section = Section::main("differences", "").with_entries(found.iter().map(entry).collect());
+    let entries =
+        found.iter().map(|(kind, name)| ReportEntry::new(Sign::Added, object(kind, name)));
+    let section = Section::main("differences", "").with_entries(entries.collect());
     let report = Report::new(title, "Portcullis: no owner").section(section);
     report.shown(arguments, || {
-        let object = |(kind, name): &(&str, String)| json!({"kind": kind, "name": name});
-        let unowned: Vec<Value> = found.iter().map(object).collect();
-        format!("{}\n", json!({"unowned": unowned}))
+        let unowned = found.iter().map(|(kind, name)| json!({"kind": kind, "name": name}));
+        format!("{}\n", json!({"unowned": unowned.collect::<Vec<_>>()}))
     })
 }
 

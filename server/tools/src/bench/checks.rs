@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
-use portcullis_bundle::{Case, DEFAULT_NOW, SampleUser};
+use portcullis_bundle::{Bundle, Case, DEFAULT_NOW, SampleUser};
 use portcullis_engine::{
     AttributeAnswers, Caller, Check, CheckBody, Decision, Json, KnownEntities, OpenQuestion, Plan,
     json,
@@ -80,17 +80,20 @@ pub(super) fn from_cases(tenants: &[Tenant]) -> Vec<MeasuredCheck> {
     let mut asked = Vec::new();
     for (position, tenant) in tenants.iter().enumerate() {
         let Some(bundle) = &tenant.bundle else { continue };
-        let user = |case: &Case| case.caller.as_deref().and_then(|sub| bundle.user(sub));
         asked.extend(bundle.cases.iter().enumerate().map(|(index, case)| MeasuredCheck {
             tenant: position,
             origin: CheckOrigin::Case(index),
             body: case.check.clone(),
-            caller: user(case).map(CallerToken::new),
+            caller: caller(case, bundle),
             now: case.now.unwrap_or(DEFAULT_NOW),
             resolved: tenant.answers.get(index).cloned().unwrap_or_default(),
         }));
     }
     asked
+}
+
+fn caller(case: &Case, bundle: &Bundle) -> Option<CallerToken> {
+    case.caller.as_deref().and_then(|sub| bundle.user(sub)).map(CallerToken::new)
 }
 
 /// Reads the checks of a file, one on each line. Their instant is `now`. A check about a sample user has that user's
@@ -100,22 +103,27 @@ pub(super) fn replay(
     tenants: &[Tenant],
     now: DateTime<Utc>,
 ) -> anyhow::Result<Vec<MeasuredCheck>> {
-    let at = |what: String| Unusable::error(format!("{}{what}", file.display()));
-    let text = std::fs::read(file).map_err(|error| at(format!(": cannot be read: {error}")))?;
+    let text = std::fs::read(file)
+        .map_err(|error| unusable(file, format_args!(": cannot be read: {error}")))?;
     if tenants.len() != 1 {
-        return Err(at(format!(
-            ": a file of checks is for one tenant, but there are {} tenants",
-            tenants.len()
-        )));
+        return Err(unusable(
+            file,
+            format_args!(
+                ": a file of checks is for one tenant, but there are {} tenants",
+                tenants.len()
+            ),
+        ));
     }
     let mut asked = Vec::new();
     for (index, line) in text.split(|byte| *byte == b'\n').enumerate() {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let place = |error: &dyn std::fmt::Display| at(format!(":{}: {error}", index + 1));
-        let tree = json::parse(line).map_err(|error| place(&error))?;
-        let body = CheckBody::parse(&tree).map_err(|error| place(&error))?;
+        let number = index + 1;
+        let tree = json::parse(line)
+            .map_err(|error| unusable(file, format_args!(":{number}: {error}")))?;
+        let body = CheckBody::parse(&tree)
+            .map_err(|error| unusable(file, format_args!(":{number}: {error}")))?;
         let bundle = tenants.first().and_then(|tenant| tenant.bundle.as_ref());
         let caller = bundle.and_then(|bundle| bundle.user(body.subject)).map(CallerToken::new);
         let body = tree.into_owned();
@@ -130,7 +138,12 @@ pub(super) fn replay(
         });
     }
     if asked.is_empty() {
-        return Err(at(": contains no check".to_owned()));
+        return Err(unusable(file, format_args!(": contains no check")));
     }
     Ok(asked)
+}
+
+/// Returns the error about a file; `what` follows its name.
+fn unusable(file: &Path, what: std::fmt::Arguments<'_>) -> anyhow::Error {
+    Unusable::error(format!("{}{what}", file.display()))
 }

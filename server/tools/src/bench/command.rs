@@ -140,9 +140,10 @@ impl<'a> Outputs<'a> {
 
 /// Creates a file of the report.
 fn create(path: &Path) -> anyhow::Result<(&Path, File)> {
-    let unusable =
-        |error| Unusable::error(format!("{}: cannot be written: {error}", path.display()));
-    Ok((path, File::create(path).map_err(unusable)?))
+    let file = File::create(path).map_err(|error| {
+        Unusable::error(format!("{}: cannot be written: {error}", path.display()))
+    })?;
+    Ok((path, file))
 }
 
 /// Opens the tenants and the sources of their plans. Hits are measured on the first source.
@@ -167,6 +168,7 @@ async fn open(
             tenants.push(tenant);
             sources.push(source);
         }
+        // They are one tenant in several databases, and checks are made from the rules of the first.
         tenants.truncate(1);
         return Ok((tenants, sources));
     }
@@ -177,6 +179,7 @@ async fn open(
     }
     for url in &arguments.database {
         let source = Source::open(url).await?;
+        // A database without one of the tenants is refused before anything is measured.
         for tenant in &tenants {
             source.tenant(&tenant.id, None).await?;
         }

@@ -18,7 +18,7 @@ use draft::Draft;
 use solve::Solver;
 use vocabulary::Vocabulary;
 
-/// The smallest number of checks of a tenant. So many checks do not fit in the processor's fastest cache.
+/// The smallest number of checks of a tenant. As many do not fit in the processor's fastest cache.
 const FEWEST: usize = 1_024;
 /// The largest number of rules and policies that get a check.
 const MAX_TARGETS: usize = 4_096;
@@ -30,15 +30,18 @@ const MAX_CHANGES: usize = 64;
 pub(super) fn checks(tenant: usize, tenants: &[Tenant], rng: Rng) -> Vec<MeasuredCheck> {
     let Some(subject) = tenants.get(tenant) else { return Vec::new() };
     let mut generator = Generator::new(subject, rng);
-    let asked = |draft: Draft| MeasuredCheck {
+    generator.drafts().iter().map(|draft| generated(tenant, draft)).collect()
+}
+
+fn generated(tenant: usize, draft: &Draft) -> MeasuredCheck {
+    MeasuredCheck {
         tenant,
         origin: CheckOrigin::Generated,
-        now: draft.now,
-        caller: draft.token(),
         body: draft.body(),
+        caller: draft.token(),
+        now: draft.now,
         resolved: AttributeAnswers::default(),
-    };
-    generator.drafts().into_iter().map(asked).collect()
+    }
 }
 
 /// The position of the rule or policy that a check is made for.
@@ -107,6 +110,7 @@ impl<'a> Generator<'a> {
         for _ in 0..MAX_CHANGES {
             self.bring_about(&mut draft, target, true);
             let Some(decider) = self.decider(&draft) else { continue };
+            // Where another one decides, it is kept from deciding, and the target has another try.
             match self.positions.get(&decider) {
                 Some(other) if !other.is(target) => self.bring_about(&mut draft, *other, false),
                 _ => return draft,
@@ -167,14 +171,7 @@ impl<'a> Generator<'a> {
             .plans
             .entry(draft.resource.clone())
             .or_insert_with(|| self.tenant.plan(&draft.resource));
-        let asked = MeasuredCheck {
-            tenant: 0,
-            origin: CheckOrigin::Generated,
-            body: draft.body(),
-            caller: draft.token(),
-            now: draft.now,
-            resolved: AttributeAnswers::default(),
-        };
+        let asked = generated(0, draft);
         let check = asked.check(std::slice::from_ref(self.tenant))?;
         decide(plan, &check, &asked.resolved).rule_id()
     }

@@ -51,17 +51,18 @@ impl Plot {
 
     /// Plots times by percentile. Both axes are logarithmic; the slowest samples are on the right.
     pub(super) fn latencies(title: &'static str, curves: &[(String, &Latency)]) -> Self {
-        let points = || curves.iter().flat_map(|(_, latency)| &latency.curve);
-        let rarest = points().map(|(percentile, _)| rarity(*percentile)).fold(1.0, f64::max);
-        let times = || points().map(|(_, ns)| (*ns).max(1) as f64);
-        let lowest = times().fold(f64::INFINITY, f64::min).min(1e18).log10().floor();
-        let highest = times().fold(10.0, f64::max).log10().ceil().max(lowest + 1.0);
-        let x = |percentile: f64| scale(rarity(percentile) / rarest, LEFT, WIDTH - RIGHT);
-        let y = |ns: f64| {
-            scale((ns.max(1.0).log10() - lowest) / (highest - lowest), HEIGHT - BOTTOM, TOP)
-        };
+        let points = curves.iter().flat_map(|(_, latency)| &latency.curve);
+        let rarest = points.clone().map(|(percentile, _)| rarity(*percentile)).fold(1.0, f64::max);
+        // A time of 0 has no logarithm.
+        let times = points.map(|(_, ns)| (*ns).max(1) as f64);
+        let lowest = times.clone().fold(f64::INFINITY, f64::min).min(1e18).log10().floor();
+        let highest = times.fold(10.0, f64::max).log10().ceil().max(lowest + 1.0);
+        let (x, y) = (Axis::across(rarest), Axis::upward(lowest, highest));
         let lines = curves.iter().map(|(name, latency)| {
-            line(name, latency.curve.iter().map(|(percentile, ns)| (x(*percentile), y(*ns as f64))))
+            let points = latency.curve.iter().map(|(percentile, ns)| {
+                (x.place(rarity(*percentile)), y.place((*ns as f64).max(1.0).log10()))
+            });
+            line(name, points)
         });
         let shown = PERCENTILES.iter().filter(|percentile| rarity(**percentile) <= rarest);
         let described = curves.iter().map(|(name, latency)| {
@@ -75,11 +76,14 @@ impl Plot {
             description: described.collect::<Vec<_>>().join("; "),
             x_label: "share of the samples within the time",
             x_ticks: shown
-                .map(|percentile| Tick { at: x(*percentile), label: format!("{percentile} %") })
+                .map(|percentile| Tick {
+                    at: x.place(rarity(*percentile)),
+                    label: format!("{percentile} %"),
+                })
                 .collect(),
             y_ticks: powers
                 .map(|power| 10_f64.powi(power))
-                .map(|ns| Tick { at: y(ns), label: time(ns) })
+                .map(|ns| Tick { at: y.place(ns.max(1.0).log10()), label: time(ns) })
                 .collect(),
             lines: lines.collect(),
         }
@@ -94,10 +98,14 @@ impl Plot {
         let step = nice(highest / 5.0);
         let steps = (highest / step).ceil().max(1.0);
         let highest = step * steps;
-        let x = |threads: f64| scale(threads / (most + 0.5), LEFT, WIDTH - RIGHT);
-        let y = |rate: f64| scale(rate / highest, HEIGHT - BOTTOM, TOP);
-        let measured = rows.iter().map(|row| (x(row.threads as f64), y(row.per_second)));
-        let ideal = rows.iter().map(|row| (x(row.threads as f64), y(alone * row.threads as f64)));
+        // Half a thread of room, so that the last label fits.
+        let (x, y) = (Axis::across(most + 0.5), Axis::upward(0.0, highest));
+        let measured =
+            rows.iter().map(|row| (x.place(row.threads as f64), y.place(row.per_second)));
+        let ideal = rows.iter().map(|row| {
+            let threads = row.threads as f64;
+            (x.place(threads), y.place(alone * threads))
+        });
         let described =
             rows.iter().map(|row| format!("{} threads: {}", row.threads, rate(row.per_second)));
         Self {
@@ -106,12 +114,12 @@ impl Plot {
             x_label: "threads",
             x_ticks: rows
                 .iter()
-                .map(|row| Tick { at: x(row.threads as f64), label: row.threads.to_string() })
+                .map(|row| Tick { at: x.place(row.threads as f64), label: row.threads.to_string() })
                 .collect(),
             // There are at most five steps.
             y_ticks: (0..=steps as u8)
                 .map(|index| step * f64::from(index))
-                .map(|rate| Tick { at: y(rate), label: short(rate) })
+                .map(|rate| Tick { at: y.place(rate), label: short(rate) })
                 .collect(),
             lines: vec![
                 line("measured", measured),
@@ -137,9 +145,29 @@ fn rarity(percentile: f64) -> f64 {
     -(1.0 - percentile / 100.0).max(1e-9).log10()
 }
 
-/// Returns the place of a share, from 0 to 1, between two coordinates.
-fn scale(share: f64, from: f64, to: f64) -> f64 {
-    from + share.clamp(0.0, 1.0) * (to - from)
+/// The values from `lowest` to `highest` between two coordinates.
+struct Axis {
+    lowest: f64,
+    highest: f64,
+    from: f64,
+    to: f64,
+}
+
+impl Axis {
+    /// The horizontal axis, which begins at 0.
+    fn across(highest: f64) -> Self {
+        Self { lowest: 0.0, highest, from: LEFT, to: WIDTH - RIGHT }
+    }
+
+    fn upward(lowest: f64, highest: f64) -> Self {
+        Self { lowest, highest, from: HEIGHT - BOTTOM, to: TOP }
+    }
+
+    /// Returns the coordinate of a value. One beyond the axis is at its end.
+    fn place(&self, value: f64) -> f64 {
+        let share = (value - self.lowest) / (self.highest - self.lowest);
+        self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
+    }
 }
 
 /// Returns the next 1, 2 or 5 times a power of ten.

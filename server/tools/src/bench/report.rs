@@ -152,21 +152,19 @@ const CURVE: [f64; 17] = [
 
 impl From<&Histogram<u64>> for Latency {
     fn from(times: &Histogram<u64>) -> Self {
-        let at = |share| times.value_at_quantile(share);
         // A percentile that fewer than one sample lies beyond is the slowest sample.
-        let known = |percentile: &f64| (100.0 - percentile) / 100.0 * times.len() as f64 >= 1.0;
-        let curve = CURVE
-            .iter()
-            .copied()
-            .filter(known)
-            .map(|percentile| (percentile, at(percentile / 100.0)));
+        let known = CURVE
+            .into_iter()
+            .filter(|percentile| (100.0 - percentile) / 100.0 * times.len() as f64 >= 1.0);
+        let curve =
+            known.map(|percentile| (percentile, times.value_at_quantile(percentile / 100.0)));
         Self {
             samples: times.len(),
             mean_ns: times.mean(),
-            p50_ns: at(0.5),
-            p90_ns: at(0.9),
-            p99_ns: at(0.99),
-            p999_ns: at(0.999),
+            p50_ns: times.value_at_quantile(0.5),
+            p90_ns: times.value_at_quantile(0.9),
+            p99_ns: times.value_at_quantile(0.99),
+            p999_ns: times.value_at_quantile(0.999),
             max_ns: times.max(),
             curve: curve.collect(),
         }

@@ -74,15 +74,15 @@ impl Source {
 
     /// Reads the tenant with this id or slug. `domain` is the domain of its checks that have none.
     pub(super) async fn tenant(&self, named: &str, domain: Option<&str>) -> anyhow::Result<Tenant> {
-        let unknown = || Unusable::error(format!("{}: there is no tenant `{named}`", self.name));
-        let PlanSource::Store(store, _) = &self.from else { return Err(unknown()) };
+        let PlanSource::Store(store, _) = &self.from else { return Err(self.lacks(named)) };
         let found = store.read_all(async |tx| tenants::find_by_id_or_slug(tx, named).await).await?;
-        let id = found.ok_or_else(unknown)?.id;
+        let id = found.ok_or_else(|| self.lacks(named))?.id;
         let mut tx = store.begin_read(&id).await?;
         let rules = rules::for_every_plan(&mut tx).await?;
         let policies = policies::for_every_plan(&mut tx).await?;
         let stored = plan_records::facts(&mut tx).await?;
         let facts = TenantFacts {
+            // No directory completes a check that is measured.
             directory: None,
             inclusions: roles::inclusions(&mut tx).await?,
             sources: stored.sources,
@@ -95,6 +95,10 @@ impl Source {
         let mut tenant = Tenant::new(id, domain, rules, policies, None);
         tenant.facts = Arc::new(facts);
         Ok(tenant)
+    }
+
+    fn lacks(&self, tenant: &str) -> anyhow::Error {
+        Unusable::error(format!("{}: there is no tenant `{tenant}`", self.name))
     }
 
     /// Compiles the plan of a resource, like the service.

@@ -126,26 +126,28 @@ fn text(text: &str) -> Json<'static> {
     Json::String(Cow::Owned(text.to_owned()))
 }
 
-/// Reads `user.ward=er` or `context.ip=10.0.0.1`: kind, name and value. The value is JSON if it is a number, a boolean, a string in quotes,
-/// `null` or a list, and else text.
+/// Reads `user.ward=er` or `context.ip=10.0.0.1`: kind, name and value. The value is JSON if it is a number, a boolean, a string
+/// in quotes, `null` or a list, and else text.
 pub(super) fn attribute(argument: &str) -> Result<(String, String, Json<'static>), String> {
-    let expected = |hint: String| {
-        format!("expected `user.<name>=<value>`, or `resource.`, `action.` or `context.`{hint}")
-    };
-    let (path, value) = argument.split_once('=').ok_or_else(|| expected(String::new()))?;
-    let (kind, name) = path.split_once('.').ok_or_else(|| expected(String::new()))?;
+    let (path, value) = argument.split_once('=').ok_or_else(|| expected(""))?;
+    let (kind, name) = path.split_once('.').ok_or_else(|| expected(""))?;
     if !KINDS.contains(&kind) {
         let meant = nearest(kind, KINDS).map(|meant| format!("; did you mean `{meant}.{name}`?"));
-        return Err(expected(meant.unwrap_or_default()));
+        return Err(expected(&meant.unwrap_or_default()));
     }
     if name.is_empty() {
-        return Err(expected(String::new()));
+        return Err(expected(""));
     }
     let value = match json::parse(value.as_bytes()) {
+        // No attribute is an object: braces are a part of a text.
         Ok(Json::Object(_)) | Err(_) => text(value),
         Ok(json) => json.into_owned(),
     };
     Ok((kind.to_owned(), name.to_owned(), value))
+}
+
+fn expected(hint: &str) -> String {
+    format!("expected `user.<name>=<value>`, or `resource.`, `action.` or `context.`{hint}")
 }
 
 /// Reads an instant of the command line.

@@ -50,13 +50,27 @@ fn explain(explanation: &Value, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "\nattributes:")?;
     for attribute in items(explanation, "attributes") {
-        let [name, source] = ["attribute", "source"].map(|field| text(attribute.get(field)));
+        let name = text(attribute.get("attribute"));
+        let source = source(attribute);
         let value = attribute.get("value").map_or("absent".to_owned(), Value::to_string);
         let words = attribute.get("words").map(|words| format!(": {}", text(Some(words))));
         let words = words.unwrap_or_default();
         writeln!(out, "  {name} = {value} ({source}){}{words}", because(attribute))?;
     }
     would_allow(explanation, out)
+}
+
+/// Returns where an attribute comes from, whether that overrides what was sent, and the entities that led there.
+fn source(attribute: &Value) -> String {
+    let mut source = text(attribute.get("source"));
+    if is(attribute, "overridden") {
+        source.push_str(", overrides what was sent");
+    }
+    for step in items(attribute, "via") {
+        source.push_str(", by ");
+        source.push_str(&text(step.get("entity")));
+    }
+    source
 }
 
 /// Writes the changes by which a denied check would be allowed.
@@ -80,11 +94,10 @@ fn would_allow(explanation: &Value, out: &mut dyn Write) -> io::Result<()> {
 
 /// Returns the change of one attribute in words.
 fn change(change: &Value) -> String {
-    let value = |field| match change.get(field) {
+    let [from, to] = ["from", "to"].map(|field| match change.get(field) {
         None | Some(Value::Null) => "absent".to_owned(),
         Some(value) => value.to_string(),
-    };
-    let (from, to) = (value("from"), value("to"));
+    });
     format!("{} = {to} in place of {from}", text(change.get("attribute")))
 }
 
@@ -97,15 +110,24 @@ fn node(node: &Value, depth: usize, out: &mut dyn Write) -> io::Result<()> {
         let actual = node.get("actual").map_or("absent".to_owned(), Value::to_string);
         return writeln!(out, "{indent}{outcome}: {test} (it is {actual}){because}");
     }
-    writeln!(out, "{indent}{outcome}: {kind}")?;
+    // A name says which condition is below, and an item what its condition is about.
+    let name = node.get("name").map(|name| format!(" {}", text(Some(name)))).unwrap_or_default();
+    let item = node.get("item").map(|item| format!(", by the item {item}")).unwrap_or_default();
+    let because = because(node);
+    writeln!(out, "{indent}{outcome}: {kind}{name}{item}{because}")?;
     for child in items(node, "children").iter().chain(node.get("child")) {
         self::node(child, depth + 1, out)?;
     }
     Ok(())
 }
 
+/// Returns whether a node has no part with an outcome of its own. A condition on items has one if an item decides.
 fn is_test(node: &Value) -> bool {
-    node.get("type").and_then(Value::as_str) == Some("CONDITION")
+    match node.get("type").and_then(Value::as_str) {
+        Some("CONDITION" | "LENGTH") => true,
+        Some("ANY" | "ALL") => node.get("item").is_none(),
+        _ => false,
+    }
 }
 
 /// Returns a test as an expression. No expression stands for a search, and one that is very long is left out.

@@ -292,6 +292,45 @@ fn a_value_is_json_or_else_text() {
 }
 
 #[tokio::test]
+async fn an_explanation_shows_items_lengths_names_and_references() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    let written = [
+        ("cases.yaml", "[]\n"),
+        ("conditions.yaml", "- {name: own, when: resource.space.owner == request.subject}\n"),
+        (
+            "policies.yaml",
+            "- name: p\n  resource: wiki:read\n  effect: deny\n  priority: 1\n  when: any(user.g, item == \"x\") \
+             || all(user.h, item == \"y\") || length(user.g) > 3 || condition.own || condition.own\n",
+        ),
+        (
+            "types.yaml",
+            "- {type: space, properties: {owner: {type: text}}}\n\
+             - {type: wiki, properties: {space: {type: ref<space>}}}\n",
+        ),
+        ("entities.yaml", "- {type: space, id: s1, properties: {owner: eve}}\n"),
+    ];
+    for (name, content) in written {
+        std::fs::write(folder.path().join(name), content).expect("writable");
+    }
+    let arguments =
+        ["ann", "wiki:read", "--attr", "user.g=[\"a\"]", "--attr", "user.h=[\"y\",\"z\"]"];
+    let arguments = [&arguments[..], &["--attr", "resource.space=s1", "--explain"]].concat();
+    let (_, out, _) = check(folder.path(), &arguments).await.expect("a decision");
+    let condition = "      false: any(user.g, item == \"x\") (it is [\"a\"])
+      false: ALL, by the item \"z\"
+        false: item == \"y\" (it is \"z\")
+      false: length(user.g) > 3 (it is [\"a\"])
+      false: NAMED own
+        false: resource.space.owner == request.subject (it is \"eve\")
+      false: NAMED own
+";
+    assert!(out.contains(condition), "{out}");
+    let attribute = "\n  resource.space.owner = \"eve\" (directory, by space:s1)\n";
+    assert!(out.contains(attribute), "{out}");
+}
+
+#[tokio::test]
 async fn an_action_may_be_left_out_and_hints_say_what_may_be_mistaken() {
     let folder = tempfile::tempdir().expect("a folder");
     write_tenant(folder.path());

@@ -36,23 +36,24 @@ const RIGHTS_IN_DOMAINS: &str =
 
 /// Returns each file with its name. The first line names the schema of the file.
 pub(super) fn all(first: &FirstTenant) -> Vec<(&'static str, String)> {
-    let write = |(name, template): (&'static str, &str)| {
-        let schema = SCHEMAS.into_iter().find(|schema| schema.file == name);
-        let mut text =
-            schema.map(|schema| schema.first_line(SCHEMA_FOLDER) + "\n").unwrap_or_default();
-        let (head, each) = template.split_once(EACH).unwrap_or((template, ""));
-        // The head speaks about the first type where it needs one.
-        let heads = first.types.iter().take(1).map(|kind| filled(head, first, kind));
-        text += &heads.collect::<String>();
-        for kind in &first.types {
-            let part = filled(each, first, kind);
-            if !part.trim().is_empty() {
-                text = format!("{}\n\n{}\n", text.trim_end(), part.trim());
-            }
+    let files = FILES.into_iter();
+    files.map(|(name, template)| (name, file_text(name, template, first))).collect()
+}
+
+fn file_text(name: &str, template: &str, first: &FirstTenant) -> String {
+    let schema = SCHEMAS.into_iter().find(|schema| schema.file == name);
+    let mut text = schema.map(|schema| schema.first_line(SCHEMA_FOLDER) + "\n").unwrap_or_default();
+    let (head, each) = template.split_once(EACH).unwrap_or((template, ""));
+    // The head speaks about the first type where it needs one.
+    let heads = first.types.iter().take(1).map(|kind| filled(head, first, kind));
+    text += &heads.collect::<String>();
+    for kind in &first.types {
+        let part = filled(each, first, kind);
+        if !part.trim().is_empty() {
+            text = format!("{}\n\n{}\n", text.trim_end(), part.trim());
         }
-        (name, text)
-    };
-    FILES.into_iter().map(write).collect()
+    }
+    text
 }
 
 /// Returns a template with its placeholders filled in for a type.
@@ -61,8 +62,7 @@ fn filled(template: &str, first: &FirstTenant, kind: &FirstType) -> String {
     let [role, verb] = [&first.roles, &kind.verbs].map(|names| names.first().map_or("", |it| it));
     let domain = first.domains.first().map_or("", |domain| domain);
     let other = first.domains.get(1).cloned().unwrap_or_else(|| format!("other-{domain}"));
-    let in_domains = |text: String| if has_domains { text } else { String::new() };
-    let if_several = |text: String| if first.types.len() > 1 { text } else { String::new() };
+    let has_several = first.types.len() > 1;
     let of_default_roles = format!(
         "Each default role gets an allow rule: `{role}` of\n# `{name}:{verb}` has the rule \
          `{role}, {tenant}, {name}:{verb}, {verb}`.",
@@ -78,34 +78,38 @@ fn filled(template: &str, first: &FirstTenant, kind: &FirstType) -> String {
         format!("\n    {DOMAIN_PROPERTY}: {{type: text, about: The domain that it belongs to}}");
     let values = [
         // These have placeholders themselves.
-        ("{{tie}}", in_domains(TIE.to_owned())),
-        ("{{tie_case}}", in_domains(TIE_CASE.to_owned())),
+        ("{{tie}}", only_if(has_domains, TIE.to_owned())),
+        ("{{tie_case}}", only_if(has_domains, TIE_CASE.to_owned())),
         ("{{about_rules}}", about_rules.to_owned()),
         ("{{about_rights}}", about_rights.to_owned()),
         ("{{users}}", users(first)),
         ("{{resources}}", resources(first, kind)),
-        ("{{rules}}", in_domains(rules(first, kind))),
+        ("{{rules}}", only_if(has_domains, rules(first, kind))),
         ("{{role_cases}}", role_cases(first, kind)),
-        ("{{about_project}}", in_domains(about_project)),
+        ("{{about_project}}", only_if(has_domains, about_project)),
         ("{{condition}}", tying_condition(DOMAIN_PROPERTY)),
-        ("{{dom}}", in_domains(format!("dom: \"{WILDCARD}\", "))),
+        ("{{dom}}", only_if(has_domains, format!("dom: \"{WILDCARD}\", "))),
         ("{{rule_dom}}", rule_domain(first).to_owned()),
-        ("{{domain}}", in_domains(format!("domain: {domain}\n    "))),
-        ("{{in_project}}", in_domains(format!(", {project}"))),
+        ("{{domain}}", only_if(has_domains, format!("domain: {domain}\n    "))),
+        ("{{in_project}}", only_if(has_domains, format!(", {project}"))),
         ("{{property}}", DOMAIN_PROPERTY.to_owned()),
         ("{{first_domain}}", domain.to_owned()),
         ("{{other_domain}}", other),
-        ("{{prefix}}", if_several(format!("{}-", kind.name))),
-        ("{{about_type}}", if_several(format!(" ({})", kind.name))),
+        ("{{prefix}}", only_if(has_several, format!("{}-", kind.name))),
+        ("{{about_type}}", only_if(has_several, format!(" ({})", kind.name))),
         ("{{tenant}}", first.tenant.clone()),
         ("{{role}}", role.to_owned()),
         ("{{user}}", USERS[0].to_owned()),
         ("{{resource}}", kind.name.clone()),
         ("{{last}}", kind.last_verb().to_owned()),
     ];
-    let fill =
-        |text: String, (placeholder, value): (&str, String)| text.replace(placeholder, &value);
-    values.into_iter().fold(template.to_owned(), fill)
+    values
+        .into_iter()
+        .fold(template.to_owned(), |text, (placeholder, value)| text.replace(placeholder, &value))
+}
+
+fn only_if(condition: bool, text: String) -> String {
+    if condition { text } else { String::new() }
 }
 
 /// Returns the domain of the rules that give the roles their rights.
@@ -157,8 +161,8 @@ fn role_cases(first: &FirstTenant, kind: &FirstType) -> String {
     lines(domains.chain(nowhere).flat_map(|domain| {
         let users = USERS.iter().zip(&first.roles).enumerate();
         users.flat_map(move |(index, (user, role))| {
-            let case = move |verb: &String| role_case(first, kind, domain, [user, role, verb]);
-            verbs(kind, index).iter().map(case)
+            let verbs = verbs(kind, index).iter();
+            verbs.map(move |verb| role_case(first, kind, domain, [user, role, verb]))
         })
     }))
 }

@@ -21,6 +21,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
         }
     }
     for (index, policy) in bundle.policies.iter().enumerate() {
+        // Once each, however many tests name it.
         let actions: HashSet<&str> = policy.rule_data.condition.named_actions().collect();
         let mut actions: Vec<&str> = actions.into_iter().collect();
         actions.sort_unstable();
@@ -30,8 +31,9 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
         }));
     }
     for (index, case) in bundle.cases.iter().enumerate() {
-        let text = |name| case.check.get(name).and_then(Json::as_str);
-        if let (Some(resource), Some(action)) = (text("resource"), text("action")) {
+        let [resource, action] =
+            ["resource", "action"].map(|name| case.check.get(name).and_then(Json::as_str));
+        if let (Some(resource), Some(action)) = (resource, action) {
             let at = LintSubject::Item(ItemKind::Case, index, "/check/action");
             doubts.extend(doubt("case", &ResourcePattern::Exact(resource.to_owned()), action, at));
         }

@@ -54,14 +54,14 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
         mentions.items.insert(*item);
         mentions.types.insert(*of);
     }
-    let of_names = |(namespace, names): (&&str, &BTreeMap<&str, Mentions<'_>>)| {
-        let similar = names.keys().filter_map(|name| {
-            let meant = similar(name, names)?;
-            Some(misspelt(&items, names[name].items.first()?, namespace, name, meant))
-        });
-        similar.collect::<Vec<_>>()
-    };
-    let mut doubts: Vec<Doubt> = namespaces.iter().flat_map(of_names).collect();
+    let mut doubts = Vec::new();
+    for (namespace, names) in &namespaces {
+        for (name, mentions) in names {
+            if let (Some(meant), Some(item)) = (similar(name, names), mentions.items.first()) {
+                doubts.push(misspelt(&items, item, namespace, name, meant));
+            }
+        }
+    }
     doubts.extend(overridden(bundle));
     doubts
 }
@@ -70,7 +70,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
 /// are both meant, and so are names that differ in digits. Of two names that are mentioned once each, the later is the doubt.
 fn similar<'b>(name: &str, names: &BTreeMap<&'b str, Mentions<'b>>) -> Option<&'b str> {
     let own = names.get(name).filter(|own| own.items.len() == 1)?;
-    let may_be_meant = |(other, mentions): &(&&'b str, &Mentions<'b>)| {
+    let may_be_meant = names.iter().filter(|(other, mentions)| {
         let share_type = own.types.contains(&None)
             || mentions.types.contains(&None)
             || !own.types.is_disjoint(&mentions.types);
@@ -79,8 +79,8 @@ fn similar<'b>(name: &str, names: &BTreeMap<&'b str, Mentions<'b>>) -> Option<&'
             && own.items.is_disjoint(&mentions.items)
             && (mentions.items.len() > 1 || mentions.items < own.items)
             && without_digits(other) != without_digits(name)
-    };
-    nearest(name, names.iter().filter(may_be_meant).map(|(other, _)| *other))
+    });
+    nearest(name, may_be_meant.map(|(other, _)| *other))
 }
 
 fn without_digits(name: &str) -> String {
@@ -89,8 +89,7 @@ fn without_digits(name: &str) -> String {
 
 fn misspelt(items: &Items<'_>, item: &usize, namespace: &str, name: &str, meant: &str) -> Doubt {
     let (subject, shown) = &items.subjects[*item];
-    let attribute = |name: &str| quoted(format_args!("{namespace}.{name}"));
-    let (name, meant) = (attribute(name), attribute(meant));
+    let [name, meant] = [name, meant].map(|name| quoted(format_args!("{namespace}.{name}")));
     Doubt {
         code: LintCode::SimilarName,
         subject: subject.clone(),
@@ -157,13 +156,19 @@ impl<'b> Items<'b> {
 
 /// Returns whether the namespace of the attribute has declared properties.
 fn is_declared(bundle: &Bundle, mention: &Mention<'_>) -> bool {
-    let is_of = |declared: &NewType| match (mention.namespace, mention.of) {
-        (RESOURCE, Some(of)) => declared.kind == of,
-        (RESOURCE, None) => ![USER, CONTEXT, ACTION].contains(&&*declared.kind),
-        (namespace, _) => declared.kind == namespace,
-    };
     let mut types = bundle.types.iter().flatten();
-    types.any(|declared| !declared.properties.is_empty() && is_of(declared))
+    types.any(|declared| !declared.properties.is_empty() && mention.is_of(declared))
+}
+
+impl Mention<'_> {
+    /// Returns whether the attribute is, or may be, one of a type.
+    fn is_of(&self, declared: &NewType) -> bool {
+        match (self.namespace, self.of) {
+            (RESOURCE, Some(of)) => declared.kind == of,
+            (RESOURCE, None) => ![USER, CONTEXT, ACTION].contains(&&*declared.kind),
+            (namespace, _) => declared.kind == namespace,
+        }
+    }
 }
 
 /// Returns the attributes that a check sends: namespace and name.
@@ -203,17 +208,15 @@ fn overridden(bundle: &Bundle) -> Vec<Doubt> {
         for (namespace, name) in sent.iter().copied() {
             let of = if namespace == RESOURCE { resource_type(&check) } else { namespace };
             let Some(from) = sources.of_attribute(of, name) else { continue };
-            let is_behind_sent = || {
-                let behind = |reference: &str| name.strip_prefix(reference)?.strip_prefix('.');
-                sent.iter().any(|(own, reference)| *own == namespace && behind(reference).is_some())
-            };
             let (source, advice) = match from {
                 PropertySource::Token if !is_own => (
                     "the token of the subject, who is not the caller",
                     "let the subject ask by `as`",
                 ),
                 PropertySource::Directory
-                    if namespace == RESOURCE && !has_id && !is_behind_sent() =>
+                    if namespace == RESOURCE
+                        && !has_id
+                        && !is_behind_sent(&sent, namespace, name) =>
                 {
                     ("the directory, which finds a resource by its id", "send `resource.id` too")
                 }
@@ -234,4 +237,11 @@ fn overridden(bundle: &Bundle) -> Vec<Doubt> {
         }
     }
     doubts
+}
+
+/// Returns whether the check sends the reference that leads to `name`: `owner` for `owner.level`.
+fn is_behind_sent(sent: &[(&str, &str)], namespace: &str, name: &str) -> bool {
+    sent.iter().any(|(own, reference)| {
+        *own == namespace && name.strip_prefix(reference).is_some_and(|rest| rest.starts_with('.'))
+    })
 }

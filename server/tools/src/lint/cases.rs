@@ -42,6 +42,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
         let subject = LintSubject::Item(ItemKind::Case, index, "");
         doubts.push(Doubt { code, subject, message, advice: advice.to_owned() });
     }
+    // A case that is not judged may expect a policy all the same.
     decided.extend(bundle.cases.iter().filter_map(|case| case.expected.rule.clone()));
     doubts.extend(without_case(bundle, &decided));
     doubts
@@ -73,11 +74,11 @@ fn passed(
 fn without_case(bundle: &Bundle, expected: &HashSet<String>) -> Vec<Doubt> {
     let policies = bundle.policies.iter().enumerate();
     let silent = policies.filter(|(_, policy)| policy.enabled && !expected.contains(&policy.name));
-    let doubt = |(index, policy): (usize, &portcullis_model::policy::NewPolicy)| Doubt {
+    let doubts = silent.map(|(index, policy)| Doubt {
         code: LintCode::NoCase,
         subject: LintSubject::Item(ItemKind::Policy, index, ""),
         message: format!("no case expects policy {} to decide", quoted(&policy.name)),
         advice: "add a case that it decides".to_owned(),
-    };
-    silent.map(doubt).collect()
+    });
+    doubts.collect()
 }

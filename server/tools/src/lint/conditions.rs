@@ -18,16 +18,15 @@ const LENGTH: &str = ".length";
 
 /// Returns the findings about tests of the enabled policies.
 pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
-    let policies = bundle.policies.iter().enumerate().filter(|(_, policy)| policy.enabled);
-    let of_policy = |(index, policy): (usize, &NewPolicy)| {
-        let doubts = [length(policy), open_absence(bundle, policy)];
-        let placed = move |(code, message, advice)| {
+    let mut doubts = Vec::new();
+    for (index, policy) in bundle.policies.iter().enumerate().filter(|(_, it)| it.enabled) {
+        let said = [length(policy), open_absence(bundle, policy)].into_iter().flatten();
+        doubts.extend(said.map(|(code, message, advice)| {
             let subject = LintSubject::Item(ItemKind::Policy, index, "");
             Doubt { code, subject, message, advice }
-        };
-        doubts.into_iter().flatten().map(placed)
-    };
-    policies.flat_map(of_policy).collect()
+        }));
+    }
+    doubts
 }
 
 /// A code, a message and an advice.

@@ -43,10 +43,11 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
     for dependent in dependents(bundle) {
         let names = bundle.resources.iter().map(|resource| &*resource.name);
         for name in names.filter(|name| dependent.pattern.matches(name)) {
-            let ends_it =
-                |tie: &&NewPolicy| tie.resource.matches(name) && tie.priority >= dependent.priority;
+            let is_tied = ties
+                .iter()
+                .any(|tie| tie.resource.matches(name) && tie.priority >= dependent.priority);
             let object = object_of(name);
-            if !ties.iter().any(ends_it) && reported.insert(object) {
+            if !is_tied && reported.insert(object) {
                 doubts.push(doubt(bundle, &dependent, object));
             }
         }
@@ -111,8 +112,8 @@ pub(crate) fn tying_condition(attribute: &str) -> String {
 }
 
 fn reads_domain(policy: &NewPolicy) -> bool {
-    let is_domain = |path: &AttributePath| *path == AttributePath::Request(RequestField::Domain);
-    policy.rule_data.condition.attributes().any(is_domain)
+    let mut attributes = policy.rule_data.condition.attributes();
+    attributes.any(|path| *path == AttributePath::Request(RequestField::Domain))
 }
 
 /// Returns the attribute that a policy compares with the domain: one of the object, or one that a resolver has for it.

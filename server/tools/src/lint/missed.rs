@@ -38,9 +38,6 @@ fn missed(
 ) -> Vec<Doubt> {
     let named: HashSet<&str> = patterns.iter().filter_map(|pattern| own_name(pattern)).collect();
     let exact: HashSet<&str> = patterns.iter().filter_map(|pattern| exact(pattern)).collect();
-    let is_named = |other: &str, verb: &str| {
-        named.contains(other) || exact.contains(&*format!("{other}:{verb}"))
-    };
     // Many rules have the same pattern.
     let mut found = HashMap::<&str, Option<(&str, &str)>>::new();
     let mut doubts = Vec::new();
@@ -48,11 +45,14 @@ fn missed(
         let Some(name) = own_name(pattern) else { continue };
         let unnamed = *found.entry(name).or_insert_with(|| {
             let prefix = format!("{name}:");
+            // Names are sorted, so that those with the prefix are neighbours.
             let below = registered.range::<str, _>((Bound::Included(&*prefix), Bound::Unbounded));
             below
                 .take_while(|(other, _)| other.starts_with(&prefix))
                 .flat_map(|(other, verbs)| verbs.iter().map(move |verb| (*other, *verb)))
-                .find(|(other, verb)| !is_named(other, verb))
+                .find(|(other, verb)| {
+                    !named.contains(other) && !exact.contains(&*format!("{other}:{verb}"))
+                })
         });
         let Some((other, verb)) = unnamed else { continue };
         let (shown, resource) = (quoted(pattern), quoted(format_args!("{other}:{verb}")));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use portcullis_bundle::{Bundle, ItemKind, ItemWarning, SampleResolver, StrayFile};
+use portcullis_bundle::{Bundle, ItemKind, ItemWarning, StrayFile};
 use portcullis_engine::condition::{AttributePath, RequestField, Test};
 use portcullis_engine::excerpt::quoted;
 use portcullis_engine::nearest::nearest;
@@ -40,7 +40,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
 }
 
 fn unregistered(warnings: &[ItemWarning], kind: ItemKind) -> Vec<Doubt> {
-    let doubt = |ItemWarning { index, warning }: &ItemWarning| {
+    let doubts = warnings.iter().filter_map(|ItemWarning { index, warning }| {
         // What is about a condition belongs to a finding about the condition.
         let (WarningCode::Unregistered, Cow::Borrowed(member)) = (warning.code, &warning.path)
         else {
@@ -54,8 +54,8 @@ fn unregistered(warnings: &[ItemWarning], kind: ItemKind) -> Vec<Doubt> {
             message: message.to_owned(),
             advice: advice.to_owned(),
         })
-    };
-    warnings.iter().filter_map(doubt).collect()
+    });
+    doubts.collect()
 }
 
 /// Finds roles that a condition looks for and that no user, rule, resource, other role or case has.
@@ -117,6 +117,7 @@ fn meant(role: &str, known: &HashSet<&str>) -> String {
 
 fn known_roles(bundle: &Bundle) -> HashSet<&str> {
     let users = bundle.users.iter().flat_map(|user| &user.roles);
+    // A rule does not say whether its subject is a role.
     let rules = bundle.rules.iter().map(|rule| &rule.tuple.sub).filter(|sub| *sub != WILDCARD);
     let defaults = bundle.resources.iter().flat_map(|resource| &resource.default_roles);
     let including = bundle.roles.iter().flatten().map(|role| &role.name);
@@ -146,13 +147,16 @@ fn roles_of_check<'c>(check: &CheckBody<'c>) -> Vec<&'c str> {
 
 /// Returns the roles that a condition looks for.
 fn roles_of(condition: &Condition) -> impl Iterator<Item = &str> {
-    let reads_roles = |test: &&Test| match &test.attribute {
+    let tests = condition.tests().into_iter().filter(|test| reads_roles(test));
+    tests.flat_map(|test| test.predicate.sought_items())
+}
+
+fn reads_roles(test: &Test) -> bool {
+    match &test.attribute {
         AttributePath::Request(field) => *field == RequestField::Roles,
         AttributePath::User(name) => **name == *ROLES,
         _ => false,
-    };
-    let tests = condition.tests().into_iter().filter(reads_roles);
-    tests.flat_map(|test| test.predicate.sought_items())
+    }
 }
 
 /// Finds named conditions that no policy uses, not even by other conditions.
@@ -164,18 +168,19 @@ fn unused_conditions(bundle: &Bundle) -> Vec<Doubt> {
         bundle.policies.iter().flat_map(|policy| policy.rule_data.condition.names()).collect();
     let mut used = HashSet::new();
     while let Some(name) = open.pop() {
+        // Each condition is opened once, however many others use it.
         if let Some(one) = by_name.get(name).filter(|_| used.insert(name)) {
             open.extend(one.when.condition.names());
         }
     }
     let unused = conditions.iter().enumerate().filter(|(_, one)| !used.contains(&*one.name));
-    let doubt = |(index, one): (usize, &NewCondition)| Doubt {
+    let doubts = unused.map(|(index, one)| Doubt {
         code: LintCode::UnusedCondition,
         subject: LintSubject::Item(ItemKind::Condition, index, ""),
         message: format!("no policy uses the condition `{}`", one.name),
         advice: "delete the condition, or use it in a policy".to_owned(),
-    };
-    unused.map(doubt).collect()
+    });
+    doubts.collect()
 }
 
 fn unused_resolvers(bundle: &Bundle) -> Vec<Doubt> {
@@ -185,7 +190,7 @@ fn unused_resolvers(bundle: &Bundle) -> Vec<Doubt> {
         .flat_map(|policy| policy.rule_data.condition.resolved_attributes())
         .map(|attribute| &*attribute.namespace)
         .collect();
-    let unused = |(index, resolver): (usize, &SampleResolver)| {
+    let doubts = bundle.resolvers.iter().enumerate().filter_map(|(index, resolver)| {
         let namespace = &resolver.manifest.namespace;
         (!read.contains(&**namespace)).then(|| Doubt {
             code: LintCode::UnusedResolver,
@@ -193,6 +198,6 @@ fn unused_resolvers(bundle: &Bundle) -> Vec<Doubt> {
             message: format!("no policy reads an attribute of the resolver `{namespace}`"),
             advice: "delete the resolver, or read an attribute of it".to_owned(),
         })
-    };
-    bundle.resolvers.iter().enumerate().filter_map(unused).collect()
+    });
+    doubts.collect()
 }

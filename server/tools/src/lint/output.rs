@@ -29,13 +29,15 @@ pub(super) struct FindingCounts {
 
 impl FindingCounts {
     pub(super) fn new(findings: &[Finding]) -> Self {
-        let count =
-            |severity| findings.iter().filter(|finding| finding.severity == severity).count();
-        Self {
-            errors: count(Severity::Error),
-            warnings: count(Severity::Warning),
-            notes: count(Severity::Note),
+        let mut counts = Self::default();
+        for finding in findings {
+            match finding.severity {
+                Severity::Error => counts.errors += 1,
+                Severity::Warning => counts.warnings += 1,
+                Severity::Note => counts.notes += 1,
+            }
         }
+        counts
     }
 }
 

@@ -55,10 +55,12 @@ pub(super) struct Predecessors<'b> {
 impl<'b> Predecessors<'b> {
     pub(super) fn new(rulebook: &'b Rulebook) -> Self {
         let has_relations = rulebook.facts().relations.is_some();
-        let is_text = |sub: &str| !has_relations || relation_of_subject(sub).is_none();
         let mut denying: HashMap<_, Vec<_>> = HashMap::new();
-        let rules = rulebook.rules().iter().filter(|rule| rule.effect == Effect::Deny);
-        for Rule { tuple, .. } in rules.filter(|rule| is_text(&rule.tuple.sub)) {
+        for Rule { tuple, .. } in rulebook.rules().iter().filter(|it| it.effect == Effect::Deny) {
+            // No condition says who has a relation, so that such a rule is never certain to match.
+            if has_relations && relation_of_subject(&tuple.sub).is_some() {
+                continue;
+            }
             denying.entry((tuple.obj.to_string(), &*tuple.sub)).or_default().push(tuple);
         }
         Self { policies: HashMap::new(), rules: denying }
@@ -79,6 +81,7 @@ impl<'b> Predecessors<'b> {
         let keys: BTreeSet<Option<Named>> = literals
             .iter()
             .map(|(path, operand)| Some(named(path, operand)))
+            // A policy that needs no literal may apply in any case.
             .chain([None])
             .collect();
         let (mut found, mut left_out) = (Vec::new(), 0);

@@ -20,11 +20,10 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     for (index, rule) in bundle.rules.iter().enumerate() {
         let wider = wider(&rule.tuple);
-        let find = |effect| wider.iter().find(|key| effects.get(*key) == Some(&effect));
         let subject = LintSubject::Item(ItemKind::Rule, index, "");
         let (rule, effect) = (&rule.tuple, rule.effect);
         if effect == Effect::Allow
-            && let Some(wider) = find(Effect::Deny)
+            && let Some(wider) = first_with(Effect::Deny, &wider, &effects)
         {
             doubts.push(Doubt {
                 code: LintCode::OverruledRule,
@@ -35,7 +34,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
                 ),
                 advice: "delete it, or narrow the deny".to_owned(),
             });
-        } else if let Some(wider) = find(effect) {
+        } else if let Some(wider) = first_with(effect, &wider, &effects) {
             doubts.push(Doubt {
                 code: LintCode::RedundantRule,
                 subject,
@@ -48,6 +47,15 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
         }
     }
     doubts
+}
+
+/// Returns the first of the tuples that has a rule of this effect.
+fn first_with<'k, 'r>(
+    effect: Effect,
+    tuples: &'k [Key<'r>],
+    effects: &HashMap<Key<'r>, Effect>,
+) -> Option<&'k Key<'r>> {
+    tuples.iter().find(|key| effects.get(*key) == Some(&effect))
 }
 
 fn key(tuple: &RuleTuple) -> Key<'_> {

@@ -24,3 +24,10 @@ pub struct LoadArguments {
     #[arg(long)]
     pub(super) dry_run: bool,
 }
+
+impl LoadArguments {
+    /// Returns the beginning of the error of a file that cannot be read, or has a line that is no record.
+    pub(super) fn not_read(&self) -> String {
+        format!("cannot read `{}`", self.file.display())
+    }
+}

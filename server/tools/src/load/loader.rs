@@ -15,7 +15,7 @@ use super::arguments::LoadArguments;
 use super::key::key;
 use super::kind::Loaded;
 use super::noted::{Counts, NotedProgress};
-use super::parts::{Part, Parts};
+use super::parts::{FilePart, Parts};
 use crate::service::{Call, ListedLines, Service, is_conflict, refusal};
 
 /// The lines after which the progress is shown.
@@ -44,6 +44,16 @@ struct Done {
 }
 
 impl Loader<'_> {
+    /// Skips what is written. Returns whether the text before is the same, and the service has the last part of it: another
+    /// tenant, or a database that was replaced, may lack it.
+    pub(super) async fn can_go_on<R: BufRead>(&self, parts: &mut Parts<R>) -> anyhow::Result<bool> {
+        if !parts.skip(self.noted.progress())? {
+            return Ok(false);
+        }
+        let Some(last) = self.read(parts)? else { return Ok(false) };
+        Ok(self.write(&last, false).await?.written == 0)
+    }
+
     /// Writes the parts that are left, and returns the counts of all.
     pub(super) async fn load<R: BufRead>(
         mut self,
@@ -51,9 +61,9 @@ impl Loader<'_> {
         err: &mut (dyn Write + Send),
     ) -> anyhow::Result<Counts> {
         if self.noted.is_begun() {
-            writeln!(err, "going on after line {}", self.noted.progress().line)?;
+            writeln!(err, "going on after line {}", self.noted.progress().written_to)?;
         }
-        let (mut keys, mut shown) = (HashSet::new(), self.noted.progress().line);
+        let (mut keys, mut shown) = (HashSet::new(), self.noted.progress().written_to);
         let mut counts = self.noted.progress().counts;
         let mut part = self.read(&mut parts)?;
         if part.is_none() && self.is_sync() {
@@ -66,10 +76,13 @@ impl Loader<'_> {
             let done = self.write(&this, next.is_none()).await?;
             self.remember(&this, &mut keys)?;
             counts.add(&done);
-            let line = this.end.line;
+            let line = this.last_line;
             // The end is not noted: to go on after it would be to begin a sync of nothing.
-            if next.is_some() {
-                self.noted.note(this.end, done.sync, counts)?;
+            if next.is_some()
+                && let Err(error) = self.noted.note(this.begin, line, done.sync, counts)
+            {
+                writeln!(err, "{error:#}: after an interruption the command begins anew")?;
+                self.noted.keep_nowhere();
             }
             if line - shown >= SHOWN_EACH {
                 shown = line;
@@ -85,23 +98,26 @@ impl Loader<'_> {
     }
 
     /// Reads the next part.
-    fn read<R: BufRead>(&self, parts: &mut Parts<R>) -> anyhow::Result<Option<Part>> {
-        parts.next().map_err(|error| self.after(error))
+    fn read<R: BufRead>(&self, parts: &mut Parts<R>) -> anyhow::Result<Option<FilePart>> {
+        let read = parts.next();
+        read.map_err(|error| self.after(error.context(self.arguments.not_read())))
     }
 
     /// Returns the error with what is written.
     fn after(&self, error: anyhow::Error) -> anyhow::Error {
-        let line = self.noted.progress().line;
+        let line = self.noted.progress().written_to;
         if line == 0 || self.arguments.dry_run {
             return error;
         }
+        let again =
+            if self.noted.is_kept() { "goes on after them" } else { "leaves them unchanged" };
         error.context(format!(
-            "the lines up to {line} are written; run the command again, and it goes on after them"
+            "the lines up to {line} are written; run the command again, and it {again}"
         ))
     }
 
     /// Writes a part; the last one ends a sync.
-    async fn write(&self, part: &Part, is_last: bool) -> anyhow::Result<Done> {
+    async fn write(&self, part: &FilePart, is_last: bool) -> anyhow::Result<Done> {
         let (method, route, body) = self.call(&part.records, is_last);
         let lines = ListedLines { member: self.member(), lines: &part.lines };
         self.send(method, route, body, Some(lines)).await.map_err(|error| {
@@ -126,16 +142,15 @@ impl Loader<'_> {
     /// Returns method, route and body of a call with these records.
     fn call(&self, records: &str, is_last: bool) -> (Method, &'static str, String) {
         let mut body = format!("{{\"{}\":[{records}]", self.member());
-        let mut add = |name: &str, value: Value| body += &format!(",\"{name}\":{value}");
         if let Some(source) = &self.arguments.source {
-            add("source", json!(source));
+            add_member(&mut body, "source", json!(source));
         }
         let (method, route) = match self.is_sync() {
             true => {
-                add("finish", is_last.into());
-                add("allow_deletes", self.arguments.allow_deletes.into());
+                add_member(&mut body, "finish", is_last.into());
+                add_member(&mut body, "allow_deletes", self.arguments.allow_deletes.into());
                 if let Some(sync) = &self.noted.progress().sync {
-                    add("sync", json!(sync));
+                    add_member(&mut body, "sync", json!(sync));
                 }
                 (Method::POST, self.loaded.sync())
             }
@@ -154,16 +169,16 @@ impl Loader<'_> {
     ) -> anyhow::Result<Done> {
         let query: &[_] = if self.arguments.dry_run { &[("dry_run", "true")] } else { &[] };
         let url = self.service.route(route, query);
-        let ask = || {
+        let mut repeats = 0;
+        let answer = loop {
             let sent = Some(body.clone().into_bytes());
-            self.service.send(method.clone(), url.clone(), sent)
-        };
-        let mut answer = ask().await?;
-        for _ in 0..MAX_REPEATS {
-            let Some(pause) = pause(&answer) else { break };
+            let answer = self.service.send(method.clone(), url.clone(), sent).await?;
+            let Some(pause) = pause(&answer).filter(|_| repeats < MAX_REPEATS) else {
+                break answer;
+            };
             tokio::time::sleep(pause).await;
-            answer = ask().await?;
-        }
+            repeats += 1;
+        };
         if answer.status.is_success() {
             return serde_json::from_slice(&answer.body)
                 .with_context(|| format!("the answer to {method} /api/v1/{route}"));
@@ -173,7 +188,7 @@ impl Loader<'_> {
     }
 
     /// Remembers the records of a part, if a dry run must tell what a sync would delete.
-    fn remember(&self, part: &Part, keys: &mut HashSet<String>) -> anyhow::Result<()> {
+    fn remember(&self, part: &FilePart, keys: &mut HashSet<String>) -> anyhow::Result<()> {
         if self.arguments.sync && self.arguments.dry_run {
             let records: Vec<Value> = serde_json::from_str(&format!("[{}]", part.records))?;
             keys.extend(records.iter().map(|record| key(self.loaded, record)));
@@ -186,17 +201,22 @@ impl Loader<'_> {
         let Some(source) = &self.arguments.source else { return Ok(0) };
         let query = match self.loaded {
             Loaded::Relations => vec![("source", source.clone())],
+            // Entities cannot be listed by source.
             Loaded::Entities => Vec::new(),
         };
         let mut stale = 0;
-        let take = |page: Vec<Value>| {
+        let pages = self.service.each_page(self.loaded.list(), &query, |page| {
             let own = page.iter().filter(|record| record["source"] == **source);
             stale += own.filter(|record| !keys.contains(&key(self.loaded, record))).count() as u64;
             Ok(true)
-        };
-        self.service.each_page(self.loaded.list(), &query, take).await?;
+        });
+        pages.await?;
         Ok(stale)
     }
+}
+
+fn add_member(body: &mut String, name: &str, value: Value) {
+    *body += &format!(",\"{name}\":{value}");
 }
 
 impl Counts {

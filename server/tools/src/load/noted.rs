@@ -26,7 +26,7 @@ impl fmt::Display for Counts {
 }
 
 /// A place in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Position {
     pub(super) line: u64,
     pub(super) offset: u64,
@@ -39,9 +39,11 @@ pub(super) struct Position {
 pub(super) struct Progress {
     /// The service, the kind, the source and whether it is a sync: another job begins anew.
     job: String,
-    pub(super) line: u64,
-    pub(super) offset: u64,
-    pub(super) digest: String,
+    /// The last line that is written.
+    pub(super) written_to: u64,
+    /// The place before the last part that is written.
+    #[serde(flatten)]
+    pub(super) before_last: Position,
     /// The sync that goes on.
     pub(super) sync: Option<String>,
     pub(super) counts: Counts,
@@ -86,19 +88,24 @@ impl NotedProgress {
 
     /// Returns whether a part is written.
     pub(super) fn is_begun(&self) -> bool {
-        self.progress.offset > 0
+        self.progress.written_to > 0
     }
 
-    /// Notes what the service did with the lines before `end`.
+    /// Returns whether another run of the command finds the progress.
+    pub(super) fn is_kept(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Notes what the service did with the lines up to `written_to`, the end of a part that begins at `before_last`.
     pub(super) fn note(
         &mut self,
-        end: Position,
+        before_last: Position,
+        written_to: u64,
         sync: Option<String>,
         counts: Counts,
     ) -> anyhow::Result<()> {
-        let Position { line, offset, digest } = end;
         let job = std::mem::take(&mut self.progress.job);
-        self.progress = Progress { job, line, offset, digest, sync, counts };
+        self.progress = Progress { job, written_to, before_last, sync, counts };
         let Some(file) = &self.file else { return Ok(()) };
         let text = serde_json::to_vec(&self.progress)?;
         // A command that is stopped while it writes leaves the note of the part before.
@@ -108,9 +115,14 @@ impl NotedProgress {
             .with_context(|| format!("cannot note the progress in {}", file.display()))
     }
 
+    /// Notes the progress nowhere from now on.
+    pub(super) fn keep_nowhere(&mut self) {
+        self.file = None;
+    }
+
     /// Forgets the progress.
     pub(super) fn forget(&self) {
-        // There is none after a file of one part.
+        // A file of one part has left no note.
         let _ = self.file.as_ref().map(fs::remove_file);
     }
 }

@@ -18,13 +18,15 @@ const MAX_LINE: usize = 1 << 20;
 
 /// The lines of one call.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct FilePart {
     /// The records as JSON, with commas between them.
     pub(super) records: String,
     /// The number of the line of each.
     pub(super) lines: Vec<u64>,
-    /// The place behind the part.
-    pub(super) end: Position,
+    /// The place before the part.
+    pub(super) begin: Position,
+    /// The last line of the part.
+    pub(super) last_line: u64,
 }
 
 /// Reads the parts of a file.
@@ -41,9 +43,9 @@ impl<R: BufRead> Parts<R> {
         Self { input, loaded, line: 0, offset: 0, hash: Sha256::new() }
     }
 
-    /// Skips what was written before. Returns whether that is the same text still.
+    /// Skips what was written before the last part. Returns whether that is the same text still.
     pub(super) fn skip(&mut self, progress: &Progress) -> anyhow::Result<bool> {
-        let mut before = self.input.by_ref().take(progress.offset);
+        let mut before = self.input.by_ref().take(progress.before_last.offset);
         loop {
             let piece = before.fill_buf().context("the file")?;
             let length = piece.len();
@@ -54,8 +56,8 @@ impl<R: BufRead> Parts<R> {
             self.offset += length as u64;
             before.consume(length);
         }
-        self.line = progress.line;
-        Ok(self.position().digest == progress.digest)
+        self.line = progress.before_last.line;
+        Ok(self.position() == progress.before_last)
     }
 
     fn position(&self) -> Position {
@@ -68,11 +70,13 @@ impl<R: BufRead> Parts<R> {
     ///
     /// # Errors
     /// The file cannot be read, or a line is no record. The lines before it are not in a part then.
-    pub(super) fn next(&mut self) -> anyhow::Result<Option<Part>> {
+    pub(super) fn next(&mut self) -> anyhow::Result<Option<FilePart>> {
+        let begin = self.position();
         let (mut records, mut lines) = (String::new(), Vec::new());
         while lines.len() < MAX_TUPLES && records.len() < MAX_BYTES {
             let Some(line) = self.read_line()? else { break };
-            let line = line.trim();
+            let marked = self.line == 1;
+            let line = if marked { line.trim_start_matches('\u{feff}') } else { &line }.trim();
             if line.is_empty() {
                 continue;
             }
@@ -83,14 +87,14 @@ impl<R: BufRead> Parts<R> {
                 .with_context(|| format!("line {} of the file", self.line))?;
             lines.push(self.line);
         }
-        Ok((!lines.is_empty()).then(|| Part { records, lines, end: self.position() }))
+        Ok((!lines.is_empty()).then_some(FilePart { records, lines, begin, last_line: self.line }))
     }
 
     /// Reads a line with its end; `None` at the end of the file.
     fn read_line(&mut self) -> anyhow::Result<Option<String>> {
         let mut line = Vec::new();
         let mut input = self.input.by_ref().take(MAX_LINE as u64 + 1);
-        input.read_until(b'\n', &mut line).context("the file")?;
+        input.read_until(b'\n', &mut line)?;
         if line.is_empty() {
             return Ok(None);
         }

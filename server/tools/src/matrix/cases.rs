@@ -30,9 +30,10 @@ pub struct CaseChange {
 /// # Errors
 /// The check of a case is not valid. Folders that were read have valid ones only.
 pub(super) fn changes(before: &Bundle, after: &Bundle) -> Result<CaseChanges, Invalid> {
-    let is_dropped = |case: &&Case| !after.cases.iter().any(|kept| kept.name == case.name);
     let kept = after.cases.iter().map(|case| (after, case));
-    let dropped = before.cases.iter().filter(is_dropped).map(|case| (before, case));
+    let dropped = before.cases.iter().map(|case| (before, case));
+    let dropped =
+        dropped.filter(|(_, case)| !after.cases.iter().any(|kept| kept.name == case.name));
     let mut changes = CaseChanges::default();
     for (owner, case) in kept.chain(dropped) {
         let name = case.name.clone();

@@ -8,22 +8,21 @@ use portcullis_model::apply::{CellDecision, ImpactChange, ImpactReport, SkippedC
 use super::cases::{CaseChange, CaseChanges};
 use super::relations::RelationChange;
 use super::residual::{Groups, deny_changes};
-use super::shared::Shared;
-use crate::report::{ConditionChange, Entry, Section, ShownActions, Sign};
+use super::shared::SharedDenies;
+use crate::report::{ConditionChange, ReportEntry, Section, ShownActions, Sign};
 
 /// Returns the outcomes of the rows of a table, a line for each. A deny that rows share is a note.
 pub(super) fn table(cells: &[MatrixRow], note: Option<&str>) -> Section {
     let groups: Vec<_> = cells.iter().map(|row| Groups::read(&row.outcome)).collect();
     let objects = cells.iter().map(|row| &*row.resource);
     let denies = groups.iter().map(|groups| denies(groups.as_ref()).to_vec());
-    let shared = Shared::new(&objects.zip(denies).collect::<Vec<_>>());
-    let line = |(row, groups): (&MatrixRow, Option<Groups>)| {
+    let shared = SharedDenies::new(&objects.zip(denies).collect::<Vec<_>>());
+    let lines = cells.iter().zip(groups).map(|(row, groups)| {
         let MatrixRow { role, domain, resource, action, outcome } = row;
         let place = place(resource, action.as_deref(), domain.as_deref());
         let groups = groups.map(|groups| groups.without(&shared.about(resource)));
         format!("{} has {place}{}", who(role.as_deref()), condition(outcome, groups.as_ref()))
-    };
-    let lines: Vec<String> = cells.iter().zip(groups).map(line).collect();
+    });
     let mut section = Section::main("decisions", "everything is denied").with_lines(lines);
     section.notes = shared.notes("");
     section.notes.extend(note.map(str::to_owned));
@@ -38,11 +37,11 @@ pub(crate) fn impact(
 ) -> Section {
     let (changes, left_out) = actions.of(&impact.changes, &impact.others);
     let sides: Vec<Sides> = changes.iter().map(Sides::new).collect();
-    let shared = |denies: fn(&Sides) -> Vec<Condition>| {
-        let objects = changes.iter().map(|change| &*change.resource);
-        Shared::new(&objects.zip(sides.iter().map(denies)).collect::<Vec<_>>())
-    };
-    let (added, removed) = (shared(Sides::added), shared(Sides::removed));
+    let objects = changes.iter().map(|change| &*change.resource);
+    let added = objects.clone().zip(sides.iter().map(Sides::added));
+    let added = SharedDenies::new(&added.collect::<Vec<_>>());
+    let removed = objects.zip(sides.iter().map(Sides::removed));
+    let removed = SharedDenies::new(&removed.collect::<Vec<_>>());
     for (change, sides) in changes.iter().zip(sides) {
         let sides = sides.without(&removed.about(&change.resource), &added.about(&change.resource));
         section.entries.push(entry(change, &sides));
@@ -108,28 +107,26 @@ fn without(denies: &[Condition], others: &[Condition]) -> Vec<Condition> {
     denies.iter().filter(|deny| !others.contains(deny)).cloned().collect()
 }
 
-fn entry(change: &ImpactChange, Sides { before, after }: &Sides) -> Entry {
+fn entry(change: &ImpactChange, Sides { before, after }: &Sides) -> ReportEntry {
     use CellDecision::{Allow, Deny, Depends};
     let who = who(change.role.as_deref());
     let place = place(&change.resource, change.action.as_deref(), change.domain.as_deref());
-    let had = || had(&change.before, before.as_ref());
-    let now = || condition(&change.after, after.as_ref());
-    if let (Depends { .. }, Depends { .. }, Some(before), Some(after)) =
-        (&change.before, &change.after, before, after)
-    {
+    let (was, is) = (&change.before, &change.after);
+    let (before, after) = (before.as_ref(), after.as_ref());
+    if let (Depends { .. }, Depends { .. }, Some(before), Some(after)) = (was, is, before, after) {
         let mut changes = before.changes(after);
         changes.extend(deny_changes(before.denies(), after.denies()));
         let text = format!("{who} has {place} on another condition");
-        return Entry::new(Sign::Plain, text).with_details(ConditionChange::lines(&changes));
+        return ReportEntry::new(Sign::Plain, text).with_details(ConditionChange::lines(&changes));
     }
-    let text = match (&change.before, &change.after) {
+    let text = match (was, is) {
         (Allow, Deny) => format!("{who} loses {place}"),
-        (_, Deny) => format!("{who} loses {place}{}", had()),
-        (Deny, _) => format!("{who} gains {place}{}", now()),
-        (_, Allow) => format!("{who} has {place} without a condition{}", had()),
-        _ => format!("{who} has {place}{}{}", now(), had()),
+        (_, Deny) => format!("{who} loses {place}{}", had(was, before)),
+        (Deny, _) => format!("{who} gains {place}{}", condition(is, after)),
+        (_, Allow) => format!("{who} has {place} without a condition{}", had(was, before)),
+        _ => format!("{who} has {place}{}{}", condition(is, after), had(was, before)),
     };
-    Entry::new(Sign::Plain, text)
+    ReportEntry::new(Sign::Plain, text)
 }
 
 /// Returns the subject of a sentence: the role, everybody, or everybody without a role that something names.

@@ -27,10 +27,13 @@ pub(super) fn changes(before: &Bundle, after: &Bundle) -> Vec<RelationChange> {
         }
     }
     let changed = all.into_iter().filter(|(_, [before, after])| before != after);
-    let change = |((kind, relation), [before, after]): ((&str, &str), [Option<String>; 2])| {
-        RelationChange { kind: kind.to_owned(), relation: relation.to_owned(), before, after }
-    };
-    changed.map(change).collect()
+    let changes = changed.map(|((kind, relation), [before, after])| RelationChange {
+        kind: kind.to_owned(),
+        relation: relation.to_owned(),
+        before,
+        after,
+    });
+    changes.collect()
 }
 
 /// Returns a definition as a file has it: its line, or its members.

@@ -42,6 +42,7 @@ impl Groups {
 
     /// Returns the condition as text, as [`parse`] reads it; `None` if nothing is left that it depends on.
     pub(super) fn text(&self) -> Option<String> {
+        // The text of the later groups, and whether it needs parentheses before ` unless`.
         let mut text: Option<(String, bool)> = None;
         for (effect, condition) in self.0.iter().rev() {
             let own = expression::print(condition);
@@ -61,9 +62,7 @@ impl Groups {
         let (mut old, mut new) = (self.behind_denies(), after.behind_denies());
         let mut changes = Vec::new();
         if old.is_empty() != new.is_empty() {
-            // Without a group everything is allowed that the denies leave.
-            let text = |groups: &[_]| Self(groups.to_vec()).text().or(Some("always".to_owned()));
-            return vec![ConditionChange { before: text(old), after: text(new) }];
+            return vec![ConditionChange { before: whole(old), after: whole(new) }];
         }
         // Groups alternate, so that those from the end on have the same effects if the last ones have.
         while let (Some((effect, before)), Some((other, now))) = (old.last(), new.last())
@@ -73,9 +72,10 @@ impl Groups {
             old = old.split_last().map_or(&[], |(_, rest)| rest);
             new = new.split_last().map_or(&[], |(_, rest)| rest);
         }
-        let text = |(effect, one): &(Effect, Condition)| Some(alone(*effect, one));
-        let removed = old.iter().map(|one| ConditionChange { before: text(one), after: None });
-        let added = new.iter().map(|one| ConditionChange { before: None, after: text(one) });
+        let old = old.iter().map(|(effect, one)| Some(alone(*effect, one)));
+        let new = new.iter().map(|(effect, one)| Some(alone(*effect, one)));
+        let removed = old.map(|before| ConditionChange { before, after: None });
+        let added = new.map(|after| ConditionChange { before: None, after });
         let ends: Vec<_> = removed.chain(added).collect();
         changes.splice(0..0, ends);
         changes
@@ -87,6 +87,11 @@ impl Groups {
             _ => &self.0,
         }
     }
+}
+
+/// Returns the text of the groups behind the denies. Without one everything is allowed that the denies leave.
+fn whole(groups: &[(Effect, Condition)]) -> Option<String> {
+    Groups(groups.to_vec()).text().or(Some("always".to_owned()))
 }
 
 fn group_changes(effect: Effect, before: &Condition, after: &Condition) -> Vec<ConditionChange> {
@@ -121,7 +126,6 @@ fn alone(effect: Effect, condition: &Condition) -> String {
 
 /// Reads the text of a residual.
 fn parse(text: &str) -> Option<Vec<(Effect, Condition)>> {
-    let condition = |text| expression::parse(text).ok();
     if let Some(denies) = text.strip_prefix("unless ") {
         return Some(vec![(Effect::Deny, condition(denies)?)]);
     }
@@ -137,6 +141,10 @@ fn parse(text: &str) -> Option<Vec<(Effect, Condition)>> {
         return Some([vec![(Effect::Allow, condition(allows)?)], rest].concat());
     }
     Some(vec![(Effect::Allow, condition(text)?)])
+}
+
+fn condition(text: &str) -> Option<Condition> {
+    expression::parse(text).ok()
 }
 
 /// Splits a text at the first separator that is neither in quotes nor in parentheses or brackets.

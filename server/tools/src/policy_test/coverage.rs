@@ -117,13 +117,11 @@ impl Coverage {
                 missing.push(format!("`{name}`: no case reaches it"));
             }
             for test in &policy.tests {
-                let mut note =
-                    |truth| missing.push(format!("`{name}`: `{}` is never {truth}", test.text));
                 if !test.is_true {
-                    note("true");
+                    missing.push(format!("`{name}`: `{}` is never true", test.text));
                 }
                 if !test.is_false {
-                    note("false");
+                    missing.push(format!("`{name}`: `{}` is never false", test.text));
                 }
             }
         }
@@ -149,6 +147,7 @@ impl PolicyCoverage {
         if self.tests.is_empty() {
             self.tests = tests.iter().map(TestCoverage::new).collect();
         }
+        // Every explanation of a condition has its tests in the order of the tree.
         for (test, explained) in self.tests.iter_mut().zip(tests) {
             test.is_true |= explained.outcome() == Some(TruthValue::True);
             test.is_false |= explained.outcome() == Some(TruthValue::False);

@@ -1,7 +1,7 @@
 //! The tenant folders of a run.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use portcullis_bundle::{Bundle, TENANT_FILE};
 
@@ -44,10 +44,9 @@ pub fn tenant_folders(path: &Path) -> Result<Vec<PathBuf>, TestError> {
     if path.is_file() {
         return Err(TestError::File(path.display().to_string(), folder_of(path)));
     }
-    let unreadable = |error| TestError::Path(path.display().to_string(), error);
     let mut folders = Vec::new();
-    for entry in fs::read_dir(path).map_err(unreadable)? {
-        let folder = entry.map_err(unreadable)?.path();
+    for entry in fs::read_dir(path).map_err(|error| unreadable(path, error))? {
+        let folder = entry.map_err(|error| unreadable(path, error))?.path();
         if is_tenant(&folder) {
             folders.push(folder);
         }
@@ -57,6 +56,10 @@ pub fn tenant_folders(path: &Path) -> Result<Vec<PathBuf>, TestError> {
     }
     folders.sort_unstable();
     Ok(folders)
+}
+
+fn unreadable(path: &Path, error: io::Error) -> TestError {
+    TestError::Path(path.display().to_string(), error)
 }
 
 /// Returns the folder that a file is in, as text.

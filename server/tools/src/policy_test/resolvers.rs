@@ -153,6 +153,7 @@ impl CallableResolver {
             manifest: resolver.manifest.clone(),
             responses: resolver.responses.clone(),
         };
+        // A manifest that does not fit is a fault of the folder, not of the first case that calls it.
         opened.bind(CannedResponses::default())?;
         Ok(opened)
     }
@@ -183,14 +184,14 @@ impl CallableResolver {
         let bound = self.bind(responses).map_err(|error| error.to_string())?;
         let outcome = self.resolve(&bound, tenant, check, wanted).await;
         let answers = outcome.result.map_err(|error| error.to_string())?;
-        let answer = |name: &str| {
-            let Some(found) = answers.iter().find(|answer| answer.name == name) else {
+        let in_order = wanted.iter().map(|name| {
+            let Some(found) = answers.iter().find(|answer| *answer.name == **name) else {
                 return failed("not answered");
             };
             let value = found.value.clone().map(json);
             value.map_or(AttributeAnswer::Absent, AttributeAnswer::Value)
-        };
-        Ok(wanted.iter().map(|name| answer(name)).collect())
+        });
+        Ok(in_order.collect())
     }
 
     /// Calls the component, again if it took too long.
@@ -203,15 +204,16 @@ impl CallableResolver {
     ) -> CallOutcome {
         let budget = self.manifest.limits.timeout;
         let wanted = WantedAttributes { tenant, check, names: wanted };
-        let request = || self.module.request(wanted, budget);
-        let mut outcome = self.host.resolve(bound, request()).await;
-        for _ in 1..ATTEMPTS {
-            if !matches!(outcome.result, Err(CallError::TimedOut(_) | CallError::Busy(_))) {
-                break;
+        let mut attempts = 1;
+        loop {
+            let outcome = self.host.resolve(bound, self.module.request(wanted, budget)).await;
+            let is_slow =
+                matches!(outcome.result, Err(CallError::TimedOut(_) | CallError::Busy(_)));
+            if !is_slow || attempts == ATTEMPTS {
+                return outcome;
             }
-            outcome = self.host.resolve(bound, request()).await;
+            attempts += 1;
         }
-        outcome
     }
 }
 

@@ -27,7 +27,6 @@ impl NamedRoles {
     /// policies name. Any other role, such as one that only the directory has, decides as no role does.
     pub(super) async fn of(service: &Service) -> anyhow::Result<Self> {
         let mut found = Self::default();
-        let text = |record: &Value, name: &str| record[name].as_str().map(str::to_owned);
         let rules = service.list("resources/policies").await?;
         found.names.extend(rules.iter().filter_map(|rule| text(rule, "sub")));
         let roles = service.list("roles").await?;
@@ -68,6 +67,10 @@ impl NamedRoles {
     }
 }
 
+fn text(record: &Value, name: &str) -> Option<String> {
+    record[name].as_str().map(str::to_owned)
+}
+
 /// Returns the condition of a policy as a service shows it.
 fn condition(policy: &Value) -> Option<Condition> {
     let format = policy["format"].as_str()?.parse().ok()?;
@@ -76,9 +79,7 @@ fn condition(policy: &Value) -> Option<Condition> {
 
 /// Returns the rows of `count` roles, with one row for everybody where all of them have the same outcome.
 pub(super) fn with_everybody(cells: Vec<MatrixRow>, count: usize) -> Vec<MatrixRow> {
-    type Key = (String, Option<String>);
-    let key = |cell: &MatrixRow| -> Key { (cell.resource.clone(), cell.action.clone()) };
-    let mut alike: BTreeMap<Key, (CellDecision, usize)> = BTreeMap::new();
+    let mut alike: BTreeMap<_, (CellDecision, usize)> = BTreeMap::new();
     for cell in &cells {
         let (outcome, number) = alike.entry(key(cell)).or_insert_with(|| (cell.outcome.clone(), 0));
         *number += usize::from(*outcome == cell.outcome);
@@ -89,6 +90,7 @@ pub(super) fn with_everybody(cells: Vec<MatrixRow>, count: usize) -> Vec<MatrixR
         match alike.get_mut(&key(&cell)) {
             None => rows.push(cell),
             Some((_, number)) if *number == count => {
+                // The first row stands for all; at 0 the others are left out.
                 *number = 0;
                 rows.push(MatrixRow { role: Some(WILDCARD.to_owned()), ..cell });
             }
@@ -96,6 +98,11 @@ pub(super) fn with_everybody(cells: Vec<MatrixRow>, count: usize) -> Vec<MatrixR
         }
     }
     rows
+}
+
+/// Returns what a row is about, whatever its role.
+fn key(cell: &MatrixRow) -> (String, Option<String>) {
+    (cell.resource.clone(), cell.action.clone())
 }
 
 #[cfg(test)]

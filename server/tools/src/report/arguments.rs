@@ -13,6 +13,17 @@ pub struct ReportArguments {
     pub all: bool,
 }
 
+/// The actions and the form of a report about decisions.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct TableArguments {
+    /// The actions to show: the verb of each resource and those that a rule or policy on it names, or all. The exit code speaks
+    /// of all.
+    #[arg(long, value_enum, default_value_t)]
+    pub actions: ShownActions,
+    #[command(flatten)]
+    pub report: ReportArguments,
+}
+
 /// The actions of resources that a report about decisions shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]

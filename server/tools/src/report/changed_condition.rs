@@ -26,16 +26,18 @@ pub(crate) struct ConditionChange {
 impl ConditionChange {
     /// Returns a line for each side of the changes, the first few of them.
     pub(crate) fn lines(changes: &[Self]) -> Vec<SignedLine> {
-        let lines = |change: &Self| {
-            let before = change.before.iter().map(|text| (Sign::Removed, text));
-            let both = before.chain(change.after.iter().map(|text| (Sign::Added, text)));
-            both.map(|(sign, text)| SignedLine::new(sign, text.clone())).collect::<Vec<_>>()
-        };
-        let mut shown: Vec<SignedLine> = changes.iter().take(MAX_PARTS).flat_map(lines).collect();
+        let mut shown: Vec<SignedLine> =
+            changes.iter().take(MAX_PARTS).flat_map(Self::sides).collect();
         if let more @ 1.. = changes.len().saturating_sub(MAX_PARTS) {
-            shown.push(SignedLine::new(Sign::Plain, format!("and {more} more parts")));
+            shown.push(SignedLine::plain(format!("and {more} more parts")));
         }
         shown
+    }
+
+    fn sides(&self) -> impl Iterator<Item = SignedLine> {
+        let before = self.before.iter().map(|text| (Sign::Removed, text));
+        let both = before.chain(self.after.iter().map(|text| (Sign::Added, text)));
+        both.map(|(sign, text)| SignedLine::new(sign, text.clone()))
     }
 }
 
@@ -65,15 +67,17 @@ pub(crate) fn list_changes(
         }
         None => true,
     });
-    let text = |one: &Condition| {
-        let text = print(one);
-        let needs_parentheses = matches!(one, Condition::Or(_)) && joint == AND;
-        let text = if needs_parentheses { format!("({text})") } else { text };
-        Some(format!("{mark}{joint}{text}"))
-    };
-    changes
-        .extend(removed.into_iter().map(|one| ConditionChange { before: text(one), after: None }));
-    changes.extend(added.into_iter().map(|one| ConditionChange { before: None, after: text(one) }));
+    let removed = removed.into_iter().map(|one| Some(joined(one, mark, joint)));
+    changes.extend(removed.map(|before| ConditionChange { before, after: None }));
+    let added = added.into_iter().map(|one| Some(joined(one, mark, joint)));
+    changes.extend(added.map(|after| ConditionChange { before: None, after }));
+}
+
+fn joined(one: &Condition, mark: &str, joint: &str) -> String {
+    let text = print(one);
+    let needs_parentheses = matches!(one, Condition::Or(_)) && joint == AND;
+    let text = if needs_parentheses { format!("({text})") } else { text };
+    format!("{mark}{joint}{text}")
 }
 
 /// Removes and returns the first that fits.
@@ -115,12 +119,13 @@ fn compare(before: &Condition, after: &Condition, mark: &str, changes: &mut Vec<
         }
         (Condition::Test(old), Condition::Test(new)) => {
             let (before, after) = tests(old, new);
-            let marked = |text: Option<String>| text.map(|text| format!("{mark}{text}"));
-            changes.push(ConditionChange { before: marked(before), after: marked(after) });
+            let [before, after] =
+                [before, after].map(|text| text.map(|text| format!("{mark}{text}")));
+            changes.push(ConditionChange { before, after });
         }
         _ => {
-            let text = |one| Some(format!("{mark}{}", print(one)));
-            changes.push(ConditionChange { before: text(before), after: text(after) });
+            let [before, after] = [before, after].map(|one| Some(format!("{mark}{}", print(one))));
+            changes.push(ConditionChange { before, after });
         }
     }
 }
@@ -149,9 +154,8 @@ fn tests(before: &Test, after: &Test) -> (Option<String>, Option<String>) {
         _ => None,
     };
     let is_one = before.attribute == after.attribute && before.if_missing == after.if_missing;
-    let whole = |test: &Test| Some(print(&Condition::Test(test.clone())));
     let Some((old, new)) = lists.filter(|_| is_one) else {
-        return (whole(before), whole(after));
+        return (Some(print_test(before)), Some(print_test(after)));
     };
     (items_of(before, old, new), items_of(after, new, old))
 }
@@ -167,6 +171,10 @@ fn items_of(test: &Test, list: &LiteralList, other: &LiteralList) -> Option<Stri
     let predicate = Predicate::Compare(operator, Operand::List(own));
     let part = Condition::Test(Test { predicate, ..test.clone() });
     (!is_empty).then(|| print(&part).replacen(" [", " […, ", 1))
+}
+
+fn print_test(test: &Test) -> String {
+    print(&Condition::Test(test.clone()))
 }
 
 fn print(condition: &Condition) -> String {

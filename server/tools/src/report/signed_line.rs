@@ -22,4 +22,8 @@ impl SignedLine {
     pub(crate) fn new(sign: Sign, text: String) -> Self {
         Self { sign, text }
     }
+
+    pub(crate) fn plain(text: String) -> Self {
+        Self::new(Sign::Plain, text)
+    }
 }

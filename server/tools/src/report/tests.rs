@@ -5,7 +5,7 @@ use super::*;
 fn report(entries: usize) -> Report {
     let mut section = Section::main("changes", "");
     for number in 0..entries {
-        section.entries.push(Entry::new(Sign::Added, format!("rule `{number}`")));
+        section.entries.push(ReportEntry::new(Sign::Added, format!("rule `{number}`")));
     }
     Report::new("plan for git:o", "Portcullis: plan").section(section)
 }
@@ -38,9 +38,9 @@ fn an_entry_is_not_cut_from_its_details() {
     let detail = || SignedLine::new(Sign::Plain, "detail".to_owned());
     let entry = |details: usize| {
         let details = (0..details).map(|_| detail()).collect();
-        Entry::new(Sign::Changed, "policy".to_owned()).with_details(details)
+        ReportEntry::new(Sign::Changed, "policy".to_owned()).with_details(details)
     };
-    let shown = |entries: Vec<Entry>| {
+    let shown = |entries: Vec<ReportEntry>| {
         let mut section = Section::main("changes", "");
         section.entries = entries;
         let text = Report::new("", "").section(section).text(false);
@@ -56,7 +56,7 @@ fn an_entry_is_not_cut_from_its_details() {
 fn a_comment_collapses_and_has_texts_of_a_tenant_as_code_alone() {
     let mut section = Section::new("impact");
     let hostile = "a|b ``` </details><img src=x> @all\n# top";
-    let entry = Entry::new(Sign::Plain, hostile.to_owned());
+    let entry = ReportEntry::new(Sign::Plain, hostile.to_owned());
     let details = vec![SignedLine::new(Sign::Removed, hostile.to_owned())];
     section.entries.push(entry.with_details(details));
     section.notes.push(hostile.to_owned());
@@ -72,7 +72,7 @@ fn a_comment_collapses_and_has_texts_of_a_tenant_as_code_alone() {
 #[test]
 fn a_comment_is_not_larger_than_a_forge_takes() {
     let mut section = Section::main("changes", "");
-    let entry = |n: usize| Entry::new(Sign::Added, format!("{n} {}", "x".repeat(100)));
+    let entry = |n: usize| ReportEntry::new(Sign::Added, format!("{n} {}", "x".repeat(100)));
     section.entries.extend((0..2_000).map(entry));
     let second = Section::new("warnings").with_lines((0..2_000).map(|n| format!("{n}")));
     let report = Report::new("title", "heading").section(section).section(second);

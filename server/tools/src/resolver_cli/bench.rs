@@ -151,16 +151,16 @@ async fn measure_cached(
             resolver: Some(MEASURED),
             attributes,
         }];
-        let ask = || resolvers.ask(checks::TENANT, &check, &asks, CacheMode::Use);
         // The first request fills the cache.
-        ask().await;
-        if !ask().await.is_from_cache() {
+        resolvers.ask(checks::TENANT, &check, &asks, CacheMode::Use).await;
+        let second = resolvers.ask(checks::TENANT, &check, &asks, CacheMode::Use).await;
+        if !second.is_from_cache() {
             continue;
         }
         let mut times = Histogram::new(3)?;
         for _ in 0..calls {
             let start = Instant::now();
-            ask().await;
+            resolvers.ask(checks::TENANT, &check, &asks, CacheMode::Use).await;
             times.record(u64::try_from(start.elapsed().as_nanos())?)?;
         }
         return Ok(Some(times));

@@ -45,9 +45,11 @@ pub(super) fn build(folder: &Path, variables: &Variables) -> anyhow::Result<Path
     let mut component = None;
     for line in cargo.stdout.take().map(BufReader::new).into_iter().flat_map(BufRead::lines) {
         let Ok(message) = serde_json::from_str::<CargoMessage>(&line?) else { continue };
+        // The messages are about the dependencies, too.
         if message.reason == "compiler-artifact" && message.manifest_path == manifest {
-            let is_wasm = |file: &PathBuf| file.extension().is_some_and(|end| end == "wasm");
-            component = message.filenames.into_iter().find(is_wasm).or(component);
+            let mut files = message.filenames.into_iter();
+            let built = files.find(|file| file.extension().is_some_and(|end| end == "wasm"));
+            component = built.or(component);
         }
     }
     ensure!(cargo.wait()?.success(), "`cargo build` failed in `{}`", folder.display());

@@ -11,7 +11,7 @@ use portcullis_model::fields::{instant, list, string, text};
 use portcullis_model::file_schema::FileSchema;
 use portcullis_model::input::{self, Field, Members, field};
 use portcullis_model::{document, schema};
-use utoipa::openapi::schema::Type;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 /// Longest name of a check, in characters.
 const MAX_NAME: usize = 256;
@@ -68,18 +68,17 @@ pub(super) fn read<'j>(json: &'j Json<'j>) -> Result<Vec<Sample<'j>>, Invalid> {
 /// are reported together.
 pub(super) fn fit(samples: &[Sample<'_>], attributes: &[Box<str>]) -> Result<(), Invalid> {
     let (root, mut problems) = (Place::root(), Problems::default());
-    let known = |name: &str| attributes.iter().any(|attribute| **attribute == *name);
     let names: Vec<String> = attributes.iter().map(|name| format!("`{name}`")).collect();
     let names = names.join(", ");
     for (index, sample) in samples.iter().enumerate() {
         let at = root.index(index);
         let wanted = sample.wanted.iter().flatten().enumerate();
-        for (position, _) in wanted.filter(|(_, name)| !known(name)) {
+        for (position, _) in wanted.filter(|(_, name)| !attributes.contains(name)) {
             let what = format!("an attribute of the component: {names}");
             problems.expected(&at.key("wanted").index(position), what);
         }
         let ExpectedAnswer::Values(values) = &sample.expected else { continue };
-        for (name, _) in values.iter().filter(|(name, _)| !known(name)) {
+        for (name, _) in values.iter().filter(|(name, _)| !names_one(name, attributes)) {
             let hint = if *name == "error" { ERROR_HINT } else { "" };
             let what = format!("an attribute of the component: {names}{hint}");
             problems.expected(&at.key("expect").key(name), what);
@@ -88,8 +87,11 @@ pub(super) fn fit(samples: &[Sample<'_>], attributes: &[Box<str>]) -> Result<(),
     problems.into_result()
 }
 
+fn names_one(name: &str, attributes: &[Box<str>]) -> bool {
+    attributes.iter().any(|attribute| **attribute == *name)
+}
+
 document!(Sample<'_> as "Sample", naming FileCheck => {
-    let absent = |about| schema::typed(Type::Null).description(Some(about));
     let values = input::describe(Sample::declare)
         .member("error", absent("With `expect` there is no `error`"))
         .titled("Check with values")
@@ -101,6 +103,10 @@ document!(Sample<'_> as "Sample", naming FileCheck => {
         .about("A check whose failure is expected");
     schema::one_of([values.into(), failure.into()])
 });
+
+fn absent(about: &'static str) -> ObjectBuilder {
+    schema::typed(Type::Null).description(Some(about))
+}
 
 impl<'j> Sample<'j> {
     fn read(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
@@ -187,8 +193,8 @@ fn values<'j>(
         problems.expected(at, format!("an object, not {}", json.kind()));
         return None;
     };
-    let value = |json: &'j Json<'j>| (*json != Json::Null).then_some(json);
-    Some(members.iter().map(|(name, json)| (&**name, value(json))).collect())
+    let values = members.iter();
+    Some(values.map(|(name, json)| (&**name, (*json != Json::Null).then_some(json))).collect())
 }
 
 /// Returns the faults of a file of checks.

@@ -86,11 +86,10 @@ fn namespace(name: &str) -> String {
 
 /// Reads the name of a crate from which a namespace can be made.
 fn name(text: &str) -> Result<String, String> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let is_sound = text.len() <= MAX_NAME
         && text.starts_with(|c: char| c.is_ascii_lowercase())
         && !text.ends_with('-')
-        && text.chars().all(plain);
+        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     if !is_sound {
         return Err(format!(
             "expected 1 to {MAX_NAME} lower-case letters, digits and `-`, beginning with a letter and not ending with `-`"

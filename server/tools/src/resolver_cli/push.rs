@@ -69,8 +69,11 @@ pub(super) async fn run(
 
     let step = Step::begin(format!("sending {} bytes to {}", module.len(), arguments.url));
     let records = service.list(ROUTE).await?;
-    let matches = |one: &&Value| one["origin"] == "tenant" && one["namespace"] == namespace;
-    let known = records.iter().find(matches).and_then(|record| record["id"].as_str());
+    // A resolver of the operator may have the namespace, too; a push never changes that.
+    let known = records
+        .iter()
+        .find(|one| one["origin"] == "tenant" && one["namespace"] == namespace)
+        .and_then(|record| record["id"].as_str());
     let (method, what, manifest) = match known {
         None => (Method::POST, "installed", manifest.to_string()),
         Some(_) => (Method::PUT, "replaced", complete(&manifest).to_string()),
@@ -80,7 +83,6 @@ pub(super) async fn run(
     drop(step);
 
     let record: Value = serde_json::from_slice(&answer.body).context("the service's answer")?;
-    let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
     let revision = answer.headers.get("x-policy-revision").and_then(|value| value.to_str().ok());
     let (id, revision) = (text(&record["id"]), revision.unwrap_or("?"));
     writeln!(out, "{what} `{namespace}`: {id}, revision {revision}")?;
@@ -92,6 +94,10 @@ pub(super) async fn run(
         writeln!(out, "other replicas load it when a check first needs it")?;
     }
     Ok(())
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or("?")
 }
 
 /// Returns the form with a resolver's manifest and its module.

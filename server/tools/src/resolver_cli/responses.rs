@@ -15,7 +15,7 @@ pub(crate) fn scripted(
     Arc::new(ScriptedEndpoints { responses, granted })
 }
 
-/// Endpoints of which some have fixed responses.
+/// Endpoints, some of which have fixed responses.
 struct ScriptedEndpoints {
     responses: CannedResponses,
     granted: Arc<dyn Endpoints>,
@@ -37,12 +37,11 @@ impl Endpoints for ScriptedEndpoints {
             headers: vec![],
             body: canned.body.clone(),
         });
-        let missing = || {
+        let response = found.ok_or_else(|| {
             SendError::Refused(format!(
                 "`responses` has no response for `{request}` of the endpoint `{endpoint}`"
             ))
-        };
-        let response = found.ok_or_else(missing);
+        });
         async { response }.boxed()
     }
 }

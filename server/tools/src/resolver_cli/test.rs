@@ -68,15 +68,15 @@ fn faults(expected: &ExpectedAnswer<'_>, outcome: &CallOutcome) -> Vec<String> {
         }
         (ExpectedAnswer::Values(_), Err(_)) => vec!["expected an answer".to_owned()],
         (ExpectedAnswer::Values(values), Ok(answers)) => {
-            let fault = |(name, expected): &(&str, Option<&Json<'_>>)| {
+            let faults = values.iter().filter_map(|(name, expected)| {
                 let found = answers.iter().find(|answer| answer.name == *name);
                 let fits = found.is_some_and(|answer| {
                     answer.value.clone().map(portcullis_resolvers::json).as_ref() == *expected
                 });
                 let expected = expected.map_or_else(|| "absent".to_owned(), Json::to_string);
                 (!fits).then(|| format!("expected {name} {expected}"))
-            };
-            values.iter().filter_map(fault).collect()
+            });
+            faults.collect()
         }
     }
 }

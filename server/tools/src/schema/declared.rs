@@ -34,11 +34,11 @@ fn declared_in<'t>(
     namespace: &str,
     types: &'t [NewType],
 ) -> BTreeMap<&'t str, &'t PropertyDeclaration> {
-    let is_of = |declared: &&NewType| match namespace {
+    let types = types.iter().filter(|declared| match namespace {
         RESOURCE => ![USER, CONTEXT, ACTION].contains(&&*declared.kind),
         namespace => declared.kind == namespace,
-    };
-    let properties = types.iter().filter(is_of).flat_map(|declared| &declared.properties);
+    });
+    let properties = types.flat_map(|declared| &declared.properties);
     properties.map(|(name, property)| (&**name, property)).collect()
 }
 
@@ -48,14 +48,14 @@ fn described(
     properties: &BTreeMap<&str, &PropertyDeclaration>,
 ) -> Value {
     let any = attributes.get("additionalProperties").cloned().unwrap_or_else(|| json!({}));
-    let property = |(name, declared): (&&str, &&PropertyDeclaration)| {
+    let described = properties.iter().map(|(name, declared)| {
         let about = declared.about.iter().map(|about| format!(": {about}"));
         let about = format!("{}{}", declared.kind, about.collect::<String>());
         let mut schema = any.clone();
         schema["description"] = about.into();
         ((*name).to_owned(), schema)
-    };
-    Value::Object(properties.iter().map(property).collect())
+    });
+    Value::Object(described.collect())
 }
 
 /// Adds the paths as examples to each member `attribute` of a condition, and `item` to those of one on an item.

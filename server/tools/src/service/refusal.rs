@@ -150,12 +150,19 @@ fn hint(call: &Call<'_>, status: StatusCode, body: &Value) -> String {
         (StatusCode::NOT_FOUND, _) if call.method == Method::PUT => {
             "; another one deleted it meanwhile: run the command again".to_owned()
         }
+        (StatusCode::NOT_FOUND, _) if lacks_record(body) => String::new(),
         (StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED, _) => {
             "; --url is the address of a Portcullis service of version 0.2 or later, without `/api/v1`".to_owned()
         }
         (StatusCode::PAYLOAD_TOO_LARGE, _) if call.body_bytes > 0 => too_large(call),
         _ => String::new(),
     }
+}
+
+/// Returns whether the service has the route, and lacks the record that the call names.
+fn lacks_record(body: &Value) -> bool {
+    let what = body["message"].as_str().and_then(|text| text.strip_prefix("there is no such "));
+    what.is_some_and(|what| !what.starts_with("route"))
 }
 
 /// Returns whether a question by a service key is refused because neither names a domain.
@@ -181,32 +188,39 @@ fn too_large(call: &Call<'_>) -> String {
 
 /// Returns the lines about what the service names in `details`.
 fn details(call: &Call<'_>, details: &Value) -> Vec<String> {
-    let list = |name: &str| details[name].as_array().map(Vec::as_slice).unwrap_or_default();
-    let text = |value: &Value| visible(value.as_str().unwrap_or_default());
     let mut lines = Vec::new();
-    let errors = list("errors");
-    // One fault is in the message already.
-    for error in errors {
+    for error in list(details, "errors") {
         let path = error["path"].as_str().unwrap_or_default();
         let item = item(call, path).map(|item| format!(" ({item})")).unwrap_or_default();
-        lines.push(format!("at `{}`{item}: {}", visible(path), text(&error["message"])));
+        lines.push(format!("at `{}`{item}: {}", visible(path), shown(&error["message"])));
     }
-    for one in list("conflicts") {
-        let (kind, name) = (text(&one["kind"]), text(&one["name"]));
-        lines.push(format!("{kind} `{name}` belongs to {}", text(&one["managed_by"])));
+    for one in list(details, "conflicts") {
+        let (kind, name) = (shown(&one["kind"]), shown(&one["name"]));
+        lines.push(format!("{kind} `{name}` belongs to {}", shown(&one["managed_by"])));
     }
-    for one in list("failed") {
-        let decision = |side: &Value| match side.get("rule") {
-            Some(rule) => format!("{} by `{}`", text(&side["decision"]), text(rule)),
-            None => text(&side["decision"]),
-        };
+    for one in list(details, "failed") {
         let (expected, actual) = (decision(&one["expected"]), decision(&one["actual"]));
         let why =
             one["reason"].as_str().map(|why| format!(": {}", visible(why))).unwrap_or_default();
-        let case = text(&one["case"]);
+        let case = shown(&one["case"]);
         lines.push(format!("FAILED `{case}`: expected {expected}, not {actual}{why}"));
     }
     lines
+}
+
+fn list<'d>(details: &'d Value, name: &str) -> &'d [Value] {
+    details[name].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn shown(text: &Value) -> String {
+    visible(text.as_str().unwrap_or_default())
+}
+
+fn decision(side: &Value) -> String {
+    match side.get("rule") {
+        Some(rule) => format!("{} by `{}`", shown(&side["decision"]), shown(rule)),
+        None => shown(&side["decision"]),
+    }
 }
 
 /// Returns the name of the item of the content that a JSON pointer leads into.
@@ -217,11 +231,21 @@ fn item(call: &Call<'_>, path: &str) -> Option<String> {
     let mut segments = path.strip_prefix("/bundle/")?.split('/');
     let (kind, index) = (segments.next()?, segments.next()?.parse::<usize>().ok()?);
     let item = call.bundle?.get(kind)?.get(index)?;
-    let text = |name: &str| item.get(name).and_then(Value::as_str);
-    let named = ["name", "namespace", "url"].into_iter().find_map(text).map(str::to_owned);
-    let tuple = || Some([text("sub")?, text("dom")?, text("obj")?, text("act")?].join(", "));
-    let name = named.or_else(tuple).or_else(|| text("sub").map(str::to_owned))?;
+    let mut names = ["name", "namespace", "url"].into_iter();
+    let name = names.find_map(|name| member(item, name)).map(str::to_owned);
+    // A rule has no name but its tuple, and a user none but its `sub`.
+    let name = name.or_else(|| tuple(item)).or_else(|| member(item, "sub").map(str::to_owned))?;
     Some(format!("`{}`", visible(&name)))
+}
+
+fn tuple(rule: &Value) -> Option<String> {
+    let parts = ["sub", "dom", "obj", "act"].map(|name| member(rule, name));
+    let parts: Option<Vec<&str>> = parts.into_iter().collect();
+    parts.map(|parts| parts.join(", "))
+}
+
+fn member<'i>(item: &'i Value, name: &str) -> Option<&'i str> {
+    item.get(name).and_then(Value::as_str)
 }
 
 #[cfg(test)]
@@ -264,9 +288,9 @@ mod tests {
             (403, json!({"error": "ACCESS_DENIED", "message": "m"}), &[], "m; a manager may do it"),
             (
                 404,
-                json!({"error": "NOT_FOUND", "message": "no such route"}),
+                json!({"error": "NOT_FOUND", "message": "there is no such route on this address"}),
                 &[],
-                "refuses POST /api/v1/apply with 404 Not Found: no such route; --url is the address of a Portcullis service of version 0.2",
+                "refuses POST /api/v1/apply with 404 Not Found: there is no such route on this address; --url is the address of a Portcullis service of version 0.2",
             ),
             (
                 409,
@@ -328,6 +352,9 @@ mod tests {
             let error = refusal(&call, &Answer { status, headers, body }).to_string();
             assert!(error.ends_with(expected), "{error}");
         }
+        let lacks = json!({"error": "NOT_FOUND", "message": "there is no such revision"});
+        let error_of_record = error(404, &lacks.to_string(), &[]);
+        assert!(error_of_record.ends_with(": there is no such revision"), "{error_of_record}");
         let page = "<!doctype html>\n".repeat(100);
         let error = error(502, &page, &[]);
         assert!(

@@ -37,8 +37,6 @@ impl<'b> TenantNames<'b> {
     /// Reads the names: `user`, `context` and `action`, declared or not, then the other types in the order of names. No type
     /// has a `reserved` identifier.
     pub(super) fn new(bundle: &'b Bundle, reserved: &str) -> Self {
-        let declared =
-            |name: &str| bundle.types.iter().flatten().find(|declared| declared.kind == name);
         let others = bundle.types.iter().flatten().map(|declared| &*declared.kind);
         let others: BTreeSet<&str> =
             others.filter(|name| ![USER, CONTEXT, ACTION].contains(name)).collect();
@@ -46,8 +44,9 @@ impl<'b> TenantNames<'b> {
         let all = declared_types(bundle.types.iter().flatten().map(NewType::declared));
         let types =
             [USER, CONTEXT, ACTION].into_iter().chain(others).map(|name| {
+                let declared = bundle.types.iter().flatten().find(|one| one.kind == name);
                 let mut properties = behind_references(bundle, &all, name);
-                for (own, property) in declared(name).into_iter().flat_map(|one| &one.properties) {
+                for (own, property) in declared.into_iter().flat_map(|one| &one.properties) {
                     properties.insert(own, (property.kind.kind, property.about.as_deref()));
                 }
                 let properties = properties
@@ -56,7 +55,7 @@ impl<'b> TenantNames<'b> {
                 NamedType {
                     identifier: identifiers.make(name, Shape::Pascal),
                     name,
-                    about: declared(name).and_then(|declared| declared.about.as_deref()),
+                    about: declared.and_then(|declared| declared.about.as_deref()),
                     properties: properties.collect(),
                 }
             });
@@ -87,6 +86,7 @@ fn behind_references<'b>(
             if !is_of_type {
                 continue;
             }
+            // The first part is a property of the type itself, which has its own description.
             let ends = name.match_indices('.').map(|(dot, _)| dot).chain([name.len()]).skip(1);
             for way in ends.map(|end| &name[..end]) {
                 let kind = types.kinds_of(of, namespace, way).first().copied();
@@ -99,10 +99,10 @@ fn behind_references<'b>(
 
 /// Returns a text of a folder as one line of a comment: without control characters, and those that reorder a line.
 pub(super) fn comment(text: &str) -> String {
-    let breaks = |char: char| {
+    let parts = text.split(|char: char| {
         char.is_control() || matches!(char, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.split(breaks).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    });
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns a string literal of TypeScript and Python.

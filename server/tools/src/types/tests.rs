@@ -43,6 +43,7 @@ const HOSTILE: &str = r#"
 - {type: "do*/c"}
 - {type: do-c}
 - {type: context, about: "'''"}
+- {type: tenant}
 "#;
 
 fn folder(types: &str) -> tempfile::TempDir {
@@ -93,6 +94,17 @@ export interface PropertiesByType {
 /** A registered resource: `<type>:<verb>`. */
 export type ResourceName =
   | "wiki:read";
+
+/** What a client of the tenant asks about: `new Portcullis<Tenant>(…)`. */
+export interface Tenant {
+  resource: ResourceName;
+  attributes: {
+    user?: User & { "roles"?: string[] };
+    resource?: Wiki & { "id"?: string; "type"?: string };
+    action?: Action;
+    context?: Context;
+  };
+}
 "#
     );
 }
@@ -153,7 +165,9 @@ fn a_folder_without_types_and_resources_has_no_names() {
         fs::write(folder.path().join(file), "[]\n").expect("writable");
     }
     let folder = folder.path();
-    assert!(printed(TypesLanguage::Ts, folder).ends_with("ResourceName = never;\n"));
+    let typescript = printed(TypesLanguage::Ts, folder);
+    assert!(typescript.contains("ResourceName = never;\n"), "{typescript}");
+    assert!(typescript.contains("  resource?: { [name: string]: unknown };\n"), "{typescript}");
     assert!(printed(TypesLanguage::Python, folder).ends_with("ResourceName = NoReturn\n"));
     assert!(printed(TypesLanguage::Java, folder).contains("private Resources() {}\n    }\n"));
 }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
+use serde_json::{Value, json};
 
 /// Verbs of the resources.
-const VERBS: [&str; 4] = ["read", "write", "delete", "share"];
+pub const VERBS: [&str; 4] = ["read", "write", "delete", "share"];
 
 /// Each question with its right answer.
 pub type Asked<Q, A = bool> = Vec<(Q, A)>;
@@ -89,6 +90,15 @@ impl Facts {
             _ => return None,
         })
     }
+
+    /// Returns the tuples; none of facts without relations.
+    pub fn tuples(&self) -> &[Tuple] {
+        match self {
+            Self::Relations(relations) => &relations.tuples,
+            Self::Lists(lists) => &lists.tuples,
+            Self::Roles(_) | Self::Attributes(_) => &[],
+        }
+    }
 }
 
 fn some_of(rng: &mut Rng, prefix: &str, all: usize, count: usize) -> Vec<String> {
@@ -118,7 +128,7 @@ impl Roles {
             let (role, object, verb) = listed[rng.usize(..listed.len())].clone();
             let user = rng.usize(..users.len());
             let mut roles = users[user].clone();
-            if asked.len() % 2 == 0 {
+            if asked.len() % 2 == 0 && !roles.contains(&role) {
                 roles[0] = role;
             }
             let is_granted = |role: &String| grants.contains(&(role.clone(), object.clone(), verb));
@@ -129,12 +139,46 @@ impl Roles {
     }
 }
 
+impl Roles {
+    /// Returns each role of each question with the person of the question, `q0` for the first, for servers that store roles.
+    pub fn memberships(&self) -> impl Iterator<Item = (&str, String)> {
+        let people = self.asked.iter().enumerate();
+        people.flat_map(|(number, (it, _))| {
+            it.roles.iter().map(move |role| (role.as_str(), format!("q{number}")))
+        })
+    }
+}
+
+impl Tuple {
+    /// Returns the subject as `group:a#member`.
+    pub fn subject_with_relation(&self) -> String {
+        match self.subject_relation {
+            Some(relation) => format!("{}#{relation}", self.subject),
+            None => self.subject.clone(),
+        }
+    }
+}
+
 impl AttributePolicy {
+    /// Returns what a condition (a caveat) of a tuple is compared with.
+    pub fn context(&self) -> Value {
+        json!({"d": self.department, "c": self.clearance, "rs": self.regions, "t": self.tag})
+    }
+
     fn holds(&self, of: &AttributeQuestion) -> bool {
         of.department == self.department
             && of.clearance >= self.clearance
             && self.regions.contains(&of.region)
             && of.tags.contains(&self.tag)
+    }
+}
+
+impl AttributeQuestion {
+    /// Returns what a condition (a caveat) reads of the question.
+    pub fn context(&self) -> Value {
+        json!({
+            "department": self.department, "clearance": self.clearance, "region": self.region, "tags": self.tags,
+        })
     }
 }
 

@@ -1,14 +1,16 @@
 //! Portcullis beside the servers of other products, over HTTP, with the same facts on one machine.
 //!
 //! `cargo run --release -- [WORKLOAD]… [--questions N] [--seconds N] [--rounds N]`. Workloads are A (roles), B (attributes), C
-//! (relations) and D (lists). Each server is a program in `PEERS_BIN` or `PATH`: `portcullis`, `opa`, `cerbos`; one that is not
+//! (relations) and D (lists). Each server is a program in `PEERS_BIN` or `PATH`: `portcullis`, `opa`, `cerbos`, `openfga`, `spicedb`; one that is not
 //! there is left out, and the table says so. A wrong answer ends the run. `docs/performance.md` has the figures.
 
 mod cerbos;
 mod facts;
 mod opa;
+mod openfga;
 mod portcullis;
 mod server;
+mod spicedb;
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,8 +22,13 @@ use server::{Answer, Questions, Server, Turn};
 
 type Start = fn(&Path, &Facts) -> Result<Option<(Server, Questions)>>;
 
-const SERVERS: [(&str, Start); 3] =
-    [("Portcullis", portcullis::start), ("OPA", opa::start), ("Cerbos", cerbos::start)];
+const SERVERS: [(&str, Start); 5] = [
+    ("Portcullis", portcullis::start),
+    ("OPA", opa::start),
+    ("Cerbos", cerbos::start),
+    ("OpenFGA", openfga::start),
+    ("SpiceDB", spicedb::start),
+];
 /// Connections of a turn.
 const CONNECTIONS: usize = 16;
 
@@ -56,7 +63,7 @@ impl Options {
                 "--rounds" => options.rounds = number()?,
                 letter if letter.len() == 1 => options.workloads.extend(letter.chars()),
                 _ => bail!(
-                    "`{arg}` is no workload (A, B, C, D) and no option (--questions, --seconds, --rounds)"
+                    "`{arg}` is neither a workload (A, B, C, D) nor an option (--questions, --seconds, --rounds)"
                 ),
             }
         }

@@ -41,13 +41,9 @@ pub fn start(folder: &Path, facts: &Facts) -> Result<Option<(Server, Questions)>
         .env("SERVICE_API_KEY", service_key)
         .output()?;
     ensure!(applied.status.success(), "apply: {}", String::from_utf8_lossy(&applied.stderr));
-    if let Facts::Relations(crate::facts::Relations { tuples, .. })
-    | Facts::Lists(crate::facts::Lists { tuples, .. }) = facts
-    {
-        for tuples in tuples.chunks(1_000) {
-            let write: Vec<Value> = tuples.iter().map(tuple).collect();
-            server.post("/api/v1/relations", &json!({"write": write}))?;
-        }
+    for tuples in facts.tuples().chunks(1_000) {
+        let write: Vec<Value> = tuples.iter().map(tuple).collect();
+        server.post("/api/v1/relations", &json!({"write": write}))?;
     }
     Ok(Some((server, questions(facts))))
 }
@@ -123,7 +119,8 @@ fn questions(facts: &Facts) -> Questions {
             (check, relations.asked.iter().map(|(it, _)| body(it)).collect())
         }
         Facts::Lists(lists) => {
-            let body = |user: &String| json!({"subject": user["user:".len()..], "resource": "document:view", "action": "view"});
+            // The others answer ids alone, too.
+            let body = |user: &String| json!({"subject": user["user:".len()..], "resource": "document:view", "action": "view", "fields": ["id"]});
             ("/api/v1/search/resources", lists.asked.iter().map(|(it, _)| body(it)).collect())
         }
     };

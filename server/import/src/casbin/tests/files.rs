@@ -134,6 +134,10 @@ fn lines_without_effect_and_lines_about_everything_are_noted() {
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].0 == Some(2) && found[0].1.starts_with(said), "{found:?}");
     }
+    // No line concerns this matcher.
+    let found = notes(&with_roles(ALLOW_OVERRIDE, "true"), allow);
+    let said = "note: the matcher allows everything to everybody, because it is always true";
+    assert_eq!(found, [(None, said.to_owned())]);
 }
 
 /// Columns hold texts, and applications send numbers.

@@ -25,7 +25,7 @@ fn any_policy_decides_alike() {
     let two = |one, other| select(vec![one, other]);
     let thing = (two("data1", "data2"), two("read", "write"), two("allow", "deny"));
     let domain = || select(vec!["one", "two", "o*", "*"]);
-    let lines = vec((name(), domain(), thing), 0..7);
+    let lines = vec((name(), domain(), thing), 0..13);
     let roles = vec((name(), name(), domain()), 0..5);
     let tally = RefCell::new([[0_usize; 3]; 12]);
     let config = ProptestConfig { cases: CASES, failure_persistence: None, ..Default::default() };

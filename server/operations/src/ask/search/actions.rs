@@ -31,8 +31,8 @@ pub struct ActionQuestion<'q> {
     pub subject_type: Option<&'q str>,
     /// The type of the resource.
     pub resource_type: &'q str,
-    /// Returns the action that a verb stands for.
-    pub action_of: fn(&str) -> String,
+    /// Returns the action of the check of a verb; `None` leaves it out.
+    pub action_of: Option<fn(&str) -> String>,
     pub domain: Option<&'q str>,
     pub attributes: Attributes<'q>,
     pub page: SearchPage<'q>,
@@ -125,9 +125,11 @@ impl ActionDecider<'_> {
     async fn decide(&self, verb: &str, page: &mut SearchedPage) -> Result<(), OperationError> {
         let Self { app, question, tenant, .. } = *self;
         let resource = format!("{}:{verb}", question.resource_type);
-        let action = (question.action_of)(verb);
+        let sent = question.action_of.map(|action_of| action_of(verb));
         page.looked_at += 1;
-        if split_resource(&resource).is_none() || !within(&action, MAX_ACTION) {
+        if split_resource(&resource).is_none()
+            || !within(sent.as_deref().unwrap_or(verb), MAX_ACTION)
+        {
             return Ok(());
         }
         let cached = self.plans.find(tenant, &resource, self.at_least).await?;
@@ -137,7 +139,7 @@ impl ActionDecider<'_> {
             subject: question.subject,
             subject_type: question.subject_type,
             resource: &resource,
-            action: Action::Plain(&action),
+            action: Action::of(sent.as_deref(), &resource),
             domain: question.domain,
             attributes: question.attributes,
             expected: None,

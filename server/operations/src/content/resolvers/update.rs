@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use portcullis_auth::Manager;
-use portcullis_model::Authorship;
 use portcullis_model::resolver::{ManifestUpdate, Secrets, StoredResolver};
+use portcullis_model::{Authorship, SignedRecord};
 use portcullis_resolver_host::Module;
 use portcullis_resolvers::{LoadFailure, module_record, namespaces, secrets};
 use portcullis_runtime::app::App;
@@ -190,8 +190,7 @@ impl Attempt<'_> {
             return Ok(Made::committed(new, revision));
         }
         new.version += 1;
-        new.updated_by = Some(by.actor.clone());
-        new.updated_at = Some(by.at);
+        new = new.signed(by);
         self.must_fit(&mut tx, &old, &new).await?;
         let encrypted = match is_readable || replaces_secrets {
             true => secrets::encrypt(&app.keys, &new, &manifest.secrets)?,

@@ -59,11 +59,12 @@ pub(crate) fn change(changed: &ChangedRecord) -> RecordChange {
 type Members = BTreeMap<String, Box<RawValue>>;
 
 fn members(text: Option<&str>) -> Members {
-    let read = |text| serde_json::from_str::<Members>(text).ok();
     let mut members = Members::new();
-    for (name, value) in text.and_then(read).unwrap_or_default() {
+    let stored: Option<Members> = text.and_then(|text| serde_json::from_str(text).ok());
+    for (name, value) in stored.unwrap_or_default() {
         match named_items(&name, &value) {
             Some(items) => members.extend(items),
+            // A member that is `null` and one that is absent say the same.
             None if NOT_SHOWN.contains(&&*name) || value.get() == "null" => {}
             None => _ = members.insert(format!("/{}", escaped(&name)), value),
         }
@@ -103,17 +104,18 @@ fn fields(before: &Members, after: &Members) -> Vec<FieldChange> {
 /// Returns what a record is called: the name, the tuple or the namespace.
 fn name(kind: ObjectKind, record: &str) -> String {
     let record: Value = serde_json::from_str(record).unwrap_or_default();
-    let text = |path: &str| record.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let facts = kind.facts();
+    let names = facts.names.iter().map(|path| record.pointer(path)?.as_str());
     match facts.names {
         [] => facts.list.to_owned(),
-        names => names.iter().map(|path| text(path)).collect::<Vec<_>>().join(", "),
+        _ => names.map(Option::unwrap_or_default).collect::<Vec<_>>().join(", "),
     }
 }
 
 /// Returns the change in one sentence.
 fn words(kind: ObjectKind, name: &str, action: PlannedAction, fields: &[FieldChange]) -> String {
     let kind = kind.into_str();
+    // A tenant has one record of settings and one of cases, which need no name beside their kind.
     let what =
         if kind == name || kind == "case" { name.to_owned() } else { format!("{kind} `{name}`") };
     match action {
@@ -132,21 +134,22 @@ fn words(kind: ObjectKind, name: &str, action: PlannedAction, fields: &[FieldCha
 /// Returns the change of a member as a part of a sentence. Long values are left out.
 fn part(field: &FieldChange) -> String {
     let member = field.path.trim_start_matches('/');
-    let word = |value: &Option<Box<RawValue>>| {
-        let text = value.as_ref().map(|value| value.get());
-        text.filter(|text| text.chars().count() <= MAX_WORD).map(str::to_owned)
-    };
-    match (&field.before, &field.after) {
-        (None, _) => word(&field.after).map_or_else(
-            || format!("`{member}` added"),
-            |after| format!("`{member}` set to {after}"),
-        ),
+    match (field.before.as_deref(), field.after.as_deref()) {
+        (None, after) => match after.and_then(short) {
+            Some(after) => format!("`{member}` set to {after}"),
+            None => format!("`{member}` added"),
+        },
         (_, None) => format!("`{member}` removed"),
-        _ => match word(&field.before).zip(word(&field.after)) {
+        (Some(before), Some(after)) => match short(before).zip(short(after)) {
             Some((before, after)) => format!("`{member}` from {before} to {after}"),
             None => format!("`{member}` changed"),
         },
     }
+}
+
+/// Returns the text of a value that fits into a sentence.
+fn short(value: &RawValue) -> Option<&str> {
+    Some(value.get()).filter(|text| text.chars().count() <= MAX_WORD)
 }
 
 #[cfg(test)]

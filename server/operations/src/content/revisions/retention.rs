@@ -5,7 +5,7 @@ use std::time::Duration;
 use portcullis_model::Timestamp;
 use portcullis_model::revision::HistoryRetention;
 use portcullis_runtime::app::App;
-use portcullis_storage::{StoreError, Tx, revisions};
+use portcullis_storage::{StoreError, revisions};
 
 /// The pause between two rounds. In between a tenant has more history than it may have.
 const PAUSE: Duration = Duration::from_secs(60);
@@ -29,8 +29,10 @@ async fn prune(app: &App, retention: HistoryRetention) -> Result<(), StoreError>
     let age = retention.age.map(|age| i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
     let before = age.map_or(i64::MIN, |age| now.millis().saturating_sub(age));
     let before = Timestamp::from_millis(before);
-    let read = async |tx: &mut Tx| revisions::prunable_tenants(tx, before, retention.bytes).await;
-    let (tenants, bytes) = app.store.read_all(read).await?;
+    let read = app
+        .store
+        .read_all(async |tx| revisions::prunable_tenants(tx, before, retention.bytes).await);
+    let (tenants, bytes) = read.await?;
     app.metrics.history.bytes.set(bytes);
     let mut outcome = Ok(());
     for tenant in &tenants {
@@ -48,8 +50,9 @@ async fn prune_tenant(
     before: Timestamp,
     bytes: u64,
 ) -> Result<(), StoreError> {
-    let first = async |tx: &mut Tx| revisions::first_kept(tx, tenant, before, bytes).await;
-    let first = app.store.read_all(first).await?;
+    let first =
+        app.store.read_all(async |tx| revisions::first_kept(tx, tenant, before, bytes).await);
+    let first = first.await?;
     loop {
         let mut tx = app.store.write_all().await?;
         let (removed, rows) = revisions::prune(&mut tx, tenant, first, BATCH).await?;

@@ -5,8 +5,8 @@
 use portcullis_auth::Manager;
 use portcullis_engine::condition::NamedConditions;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::types::{Property, Types};
-use portcullis_engine::{Json, Namespaces, Policy, json};
+use portcullis_engine::types::Types;
+use portcullis_engine::{Condition, Invalid, Json, Namespaces, Policy, json};
 use portcullis_model::Authorship;
 use portcullis_model::entity::EntityRecord;
 use portcullis_model::named_condition::{ConditionRecord, NewCondition, named_conditions};
@@ -22,6 +22,7 @@ use portcullis_storage::{
 
 use super::broken_objects::{must_be_none, note};
 use super::compiled::compiled;
+use super::limits::must_be_few;
 use super::readable::readable;
 use super::references::check_references;
 use super::relations::{broken_namespace, broken_subjects, broken_tuples, schema};
@@ -52,8 +53,8 @@ impl<'c> Breaking<'c> {
     /// Judges on a snapshot what the change breaks.
     ///
     /// # Errors
-    /// A relation or a name has a fault, the request took too long, the tenant has too much content, too many of its policies
-    /// are compiled, or the store failed.
+    /// A relation or a name has a fault, the request took too long, the tenant has too many types or too much other content,
+    /// too many of its policies are compiled, or the store failed.
     pub(crate) async fn judge(
         app: &App,
         caller: &Manager,
@@ -84,14 +85,16 @@ impl<'c> Breaking<'c> {
         Ok(Self { judgements: self.judgements + 1, ..again })
     }
 
-    /// Returns whether the judgement is about what the transaction meets.
-    pub(crate) async fn is_about(&self, tx: &mut Tx) -> Result<bool, StoreError> {
-        Ok(met(tx, self.change).await? == self.met)
-    }
-
-    /// Refuses a change that breaks something.
-    pub(crate) fn must_be_none(&mut self) -> Result<(), OperationError> {
-        must_be_none(std::mem::take(&mut self.broken))
+    /// Returns whether the change may be written; false if the judgement is not about what the transaction meets.
+    ///
+    /// # Errors
+    /// The change breaks something, or the store failed.
+    pub(crate) async fn permits(&mut self, tx: &mut Tx) -> Result<bool, OperationError> {
+        if met(tx, self.change).await? != self.met {
+            return Ok(false);
+        }
+        must_be_none(std::mem::take(&mut self.broken))?;
+        Ok(true)
     }
 }
 
@@ -116,13 +119,17 @@ async fn by_type(
     let stored = types::all(tx).await?;
     let by = app.authored_by(caller.actor());
     let after = with(stored.clone(), name, declared, &by);
+    if declared.is_some() {
+        must_be_few(&after)?;
+    }
     let numbered = types::relations(tx).await?;
-    let place = |kind: &str| (kind == name).then(String::new);
-    let schema = schema(&after.iter().collect::<Vec<_>>(), &numbered, place)?;
+    let schema = schema(&after.iter().collect::<Vec<_>>(), &numbered, |kind| {
+        (kind == name).then(String::new)
+    })?;
     let mut broken = broken_rules(app, caller, tx, (&stored, &after)).await?;
     broken_tuples(tx, &numbered, &schema, None, &mut broken).await?;
     let types = (&compiled(&stored), &compiled(&after));
-    check_references(types.1, place, &mut broken)?;
+    check_references(types.1, |kind| (kind == name).then(String::new), &mut broken)?;
     broken_entities(caller, tx, types, &mut broken).await?;
     Ok(broken)
 }
@@ -142,10 +149,11 @@ async fn by_condition(
     let by = app.authored_by(caller.actor());
     let mut after = stored;
     after.retain(|record| record.name != name);
+    // The new condition is checked for itself: its faults have places in the body.
     let others = after.clone();
     after.extend(new.cloned().map(|new| new.into_record(&by)));
     let new = new.cloned();
-    let judged = move || -> Result<BrokenObjects, OperationError> {
+    let judged = app.compilations.run(caller.tenant(), move || -> Result<_, OperationError> {
         let after = readable.clone().with_conditions(named_conditions(&after));
         if let Some(new) = new {
             let mut problems = Problems::default();
@@ -156,8 +164,8 @@ async fn by_condition(
         broken_conditions(&others, (readable.conditions(), after.conditions()), &mut broken);
         broken_policies(&policies, (&readable, &after), &mut broken);
         Ok(broken)
-    };
-    app.compilations.run(caller.tenant(), judged).await?
+    });
+    judged.await?
 }
 
 /// Returns the types with `declared` in place of the one called `name`.
@@ -185,15 +193,15 @@ async fn broken_rules(
     let namespaces = readable(app, tx).await?;
     let types = (compiled(before), compiled(after));
     let names = (types.0.relations().clone(), types.1.relations().clone());
-    let with = |types: &Types| namespaces.clone().with_types(types.clone());
-    let readable = (with(&types.0), with(&types.1));
-    let judged = move || {
+    let readable =
+        (namespaces.clone().with_types(types.0.clone()), namespaces.with_types(types.1.clone()));
+    let judged = app.compilations.run(caller.tenant(), move || {
         let mut broken = BrokenObjects::default();
         broken_policies(&policies, (&readable.0, &readable.1), &mut broken);
         broken_cases(&cases, (&types.0, &types.1), &mut broken);
         broken
-    };
-    let mut broken = app.compilations.run(caller.tenant(), judged).await?;
+    });
+    let mut broken = judged.await?;
     let names = (&names.0, &names.1);
     broken_subjects(&rules::with_marker(tx).await?, names, &mut broken);
     let own = resolvers::list(tx).await?;
@@ -212,21 +220,26 @@ pub(crate) fn broken_policies<'p>(
 ) {
     for record in policies.into_iter().filter(|record| record.enabled) {
         // A condition that cannot be read reads nothing.
-        let text = record.rule_data.text();
-        let Ok(condition) = Policy::stored_condition(record.format, text) else { continue };
-        let fault = |namespaces: &Namespaces| {
-            let mut problems = Problems::default();
-            let at = Place::root();
-            let readable = namespaces.readable_on(&record.resource);
-            let at = at.key("rule_data");
-            condition.check_rule_data(record.format, text, readable, &at, &mut problems);
-            problems.into_result().err()
-        };
-        let Some(message) = fault(after) else { continue };
-        if fault(before).is_none() {
+        let condition = Policy::stored_condition(record.format, record.rule_data.text());
+        let Ok(condition) = condition else { continue };
+        let Some(message) = policy_fault(record, &condition, after) else { continue };
+        // What was at fault before the change is not broken by it.
+        if policy_fault(record, &condition, before).is_none() {
             note(broken, "policy", || record.name.clone(), message.to_string());
         }
     }
+}
+
+fn policy_fault(
+    record: &PolicyRecord,
+    condition: &Condition,
+    namespaces: &Namespaces,
+) -> Option<Invalid> {
+    let (mut problems, root) = (Problems::default(), Place::root());
+    let (text, at) = (record.rule_data.text(), root.key("rule_data"));
+    let readable = namespaces.readable_on(&record.resource);
+    condition.check_rule_data(record.format, text, readable, &at, &mut problems);
+    problems.into_result().err()
 }
 
 /// Notes the conditions whose names exist and lead to no circle `before`, and not `after`.
@@ -236,16 +249,17 @@ pub(crate) fn broken_conditions<'r>(
     broken: &mut BrokenObjects,
 ) {
     for record in conditions {
-        let fault = |names: &NamedConditions| {
-            let mut problems = Problems::default();
-            record.check(names, &Place::root(), &mut problems);
-            problems.into_result().err()
-        };
-        let Some(message) = fault(after) else { continue };
-        if fault(before).is_none() {
+        let Some(message) = condition_fault(record, after) else { continue };
+        if condition_fault(record, before).is_none() {
             note(broken, "condition", || record.name.clone(), message.to_string());
         }
     }
+}
+
+fn condition_fault(record: &ConditionRecord, names: &NamedConditions) -> Option<Invalid> {
+    let mut problems = Problems::default();
+    record.check(names, &Place::root(), &mut problems);
+    problems.into_result().err()
 }
 
 /// Notes the cases, a JSON list, whose attributes the types `before` allow and those `after` do not.
@@ -259,27 +273,28 @@ pub(crate) fn broken_cases(
         let (Some(name), Some(check)) = (case.get("name"), case.get("check")) else { continue };
         let resource = check.get("resource").and_then(Json::as_str);
         let (Some(resource), Some(sent)) = (resource, check.get("attributes")) else { continue };
-        let fault = |types: &Types| {
-            let (mut problems, root) = (Problems::default(), Place::root());
-            types.check_attributes(resource, sent, &root.key("attributes"), &mut problems);
-            problems.into_result().err()
-        };
-        let Some(message) = fault(after) else { continue };
-        if fault(before).is_none() {
-            let name = || name.as_str().unwrap_or_default().to_owned();
-            note(broken, "case", name, message.to_string());
+        let Some(message) = case_fault(resource, sent, after) else { continue };
+        if case_fault(resource, sent, before).is_none() {
+            let name = name.as_str().unwrap_or_default();
+            note(broken, "case", || name.to_owned(), message.to_string());
         }
     }
+}
+
+fn case_fault(resource: &str, sent: &Json<'_>, types: &Types) -> Option<Invalid> {
+    let (mut problems, root) = (Problems::default(), Place::root());
+    types.check_attributes(resource, sent, &root.key("attributes"), &mut problems);
+    problems.into_result().err()
 }
 
 /// Returns whether an entity of the type may have what it does not declare any more.
 fn needs_properties(before: &Types, after: &Types, name: &str) -> bool {
     let Some(new) = after.properties(name).filter(|new| !new.is_empty()) else { return false };
     let old = before.properties(name).filter(|old| !old.is_empty());
-    let is_kept = |(name, property): (&String, &Property)| {
-        new.get(name).is_some_and(|new| new.kind == property.kind)
-    };
-    !old.is_some_and(|old| old.iter().all(is_kept))
+    // A type without properties allows any, so that everything stays allowed only if it had some.
+    !old.is_some_and(|old| {
+        old.iter().all(|(name, old)| new.get(name).is_some_and(|new| new.kind == old.kind))
+    })
 }
 
 /// Refuses types that stored entities break.
@@ -324,7 +339,7 @@ async fn check_type(
         must_be_in_time(caller)?;
         let page = entities::list(tx, Some(kind), (kind, &after), PAGE).await?;
         for entity in &page.records {
-            if let Some(fault) = fault(types, entity) {
+            if let Some(fault) = entity_fault(types, entity) {
                 note(broken, "entity", || format!("{kind}:{}", entity.id), fault);
             }
         }
@@ -335,7 +350,7 @@ async fn check_type(
     }
 }
 
-fn fault(types: &Types, entity: &EntityRecord) -> Option<String> {
+fn entity_fault(types: &Types, entity: &EntityRecord) -> Option<String> {
     let mut problems = Problems::default();
     let root = Place::root();
     types.check_properties(

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use portcullis_directory::{RelationDefinition, RelationId, RelationNumber, Schema, TypeRelations};
-use portcullis_engine::Invalid;
 use portcullis_engine::relation::{RELATION, RelationNames, has_marker};
 use portcullis_engine::types::{ACTION, CONTEXT};
+use portcullis_engine::{Invalid, RuleTuple};
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::types::TypeRecord;
 use portcullis_runtime::error::OperationError;
@@ -48,12 +48,8 @@ fn refusal(
     types: &[&TypeRecord],
     place: impl Fn(&str) -> Option<String>,
 ) -> OperationError {
-    let split = |path: &str| {
-        let (index, rest) = path.strip_prefix('/')?.split_once('/')?;
-        Some((*types.get(index.parse::<usize>().ok()?)?, format!("/{rest}")))
-    };
     let sent = |path: &str| {
-        let (record, rest) = split(path)?;
+        let (record, rest) = split(path, types)?;
         Some(place(&record.kind)? + &rest)
     };
     if let Some(of_sent) = invalid.clone().filter_paths(|path| sent(path).is_some()) {
@@ -61,12 +57,19 @@ fn refusal(
     }
     let mut broken = BrokenObjects::default();
     for problem in invalid.problems() {
-        let (kind, rest) = split(&problem.path)
+        let (kind, rest) = split(&problem.path, types)
             .map_or_else(Default::default, |(record, rest)| (record.kind.clone(), rest));
+        // `/relations/<name>`
         let relation = rest.split('/').nth(2).unwrap_or_default();
         note(&mut broken, KIND, || format!("{kind}.{relation}"), problem.fault.to_string());
     }
     must_be_none(broken).err().unwrap_or_else(|| invalid.clone().into())
+}
+
+/// Returns the type whose place in the list begins a JSON pointer, and the rest of the pointer.
+fn split<'t>(path: &str, types: &[&'t TypeRecord]) -> Option<(&'t TypeRecord, String)> {
+    let (index, rest) = path.strip_prefix('/')?.split_once('/')?;
+    Some((*types.get(index.parse::<usize>().ok()?)?, format!("/{rest}")))
 }
 
 /// Returns the relations of each type with the numbers that they have, also under a former name, or get when they are stored.
@@ -77,20 +80,24 @@ fn numbered(
     let used: BTreeSet<RelationNumber> =
         stored.iter().flat_map(|one| &one.relations).map(|(number, _)| *number).collect();
     let mut free = (1..u16::MAX).map(RelationNumber).filter(|number| !used.contains(number));
-    let mut number = |kind: &str, definition: &RelationDefinition| {
-        let stored = stored.iter().find(|one| one.kind == kind);
-        let named = |name: &str| {
-            let mut all = stored?.relations.iter();
-            all.find(|(_, old)| old.name == name).map(|(number, _)| *number)
-        };
-        let before = || named(definition.renamed_from.as_deref()?);
-        named(&definition.name).or_else(before).or_else(|| free.next()).unwrap_or(RelationNumber(0))
-    };
-    let mut of_type = |record: &&TypeRecord| {
-        let relations = record.relations.values();
-        relations.map(|one| (number(&record.kind, &one.0), one.0.clone())).collect()
-    };
-    types.iter().map(&mut of_type).collect()
+    let of_types = types.iter().map(|record| {
+        let stored = stored.iter().find(|one| one.kind == record.kind);
+        let numbered = record.relations.values().map(|relation| {
+            let definition = &relation.0;
+            let number = number_of(stored, &definition.name)
+                .or_else(|| number_of(stored, definition.renamed_from.as_deref()?))
+                .or_else(|| free.next());
+            (number.unwrap_or(RelationNumber(0)), definition.clone())
+        });
+        numbered.collect()
+    });
+    of_types.collect()
+}
+
+/// Returns the number of the relation that is stored under this name.
+fn number_of(stored: Option<&NumberedRelations>, name: &str) -> Option<RelationNumber> {
+    let mut all = stored?.relations.iter();
+    all.find(|(_, old)| old.name == name).map(|(number, _)| *number)
 }
 
 /// Compiles the relations that are stored.
@@ -113,9 +120,10 @@ pub(crate) async fn broken_tuples(
     let before = stored_schema(stored)?;
     let mut of_source = Vec::new();
     for of_type in stored {
-        let loses = |relation: RelationId| !keeps(&before, after, relation);
+        // The tuples of a type are counted only if one of its relations allows fewer of them.
         let relations = of_type.relations.iter();
-        if !relations.filter_map(|(number, _)| before.by_number(*number)).any(loses) {
+        let mut relations = relations.filter_map(|(number, _)| before.by_number(*number));
+        if relations.all(|relation| keeps(&before, after, relation)) {
             continue;
         }
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
@@ -145,6 +153,7 @@ fn keeps(before: &Schema, after: &Schema, relation: RelationId) -> bool {
 
 fn admits(schema: &Schema, shape: &TupleShape) -> bool {
     let Some(relation) = schema.by_number(shape.relation) else { return false };
+    // Of a subject only its type matters, and whether it is everybody of the type.
     let id = if shape.is_everybody { "*" } else { "" };
     let subject = (&*shape.subject_type, id);
     match shape.subject_relation.map(|number| schema.by_number(number)) {
@@ -165,21 +174,21 @@ pub(crate) fn broken_subjects<'r>(
         return;
     }
     for RuleRecord { tuple, .. } in rules.into_iter().filter(|rule| has_marker(&rule.tuple.sub)) {
-        let fault = |names: &RelationNames| names.fault_of_subject(&tuple.sub, &tuple.obj);
         let message = if before.is_empty() && !after.is_empty() {
             "a subject without `@` and `#`: they stand for relations once a type has some"
                 .to_owned()
         } else if after.is_empty() && !before.is_empty() {
             "a subject that needs no relation".to_owned()
-        } else if let Some(message) = fault(after)
-            && fault(before).is_none()
+        } else if let Some(message) = after.fault_of_subject(&tuple.sub, &tuple.obj)
+            && before.fault_of_subject(&tuple.sub, &tuple.obj).is_none()
         {
             message
         } else {
             continue;
         };
-        let name = || format!("{}, {}, {}, {}", tuple.sub, tuple.dom, tuple.obj, tuple.act);
-        note(broken, "rule", name, format!("expected {message}"));
+        let RuleTuple { sub, dom, obj, act } = tuple;
+        let message = format!("expected {message}");
+        note(broken, "rule", || format!("{sub}, {dom}, {obj}, {act}"), message);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::SecondsFormat;
 use portcullis_directory::{
     Branch, EdgeOrigin, LookedAt, Object, PathEdge, RelationExplanation, Schema,
 };
@@ -84,6 +84,7 @@ impl ExplainedRelation {
             Err(cause) => return Self { words: cause.to_owned(), ..Self::default() },
         };
         let holds = explanation.holds;
+        // One part needs no list of parts: its path is the path of the relation.
         let (path, branches) = match &explanation.branches[..] {
             [branch] if holds => (&branch.path[..], &[][..]),
             branches => (&[][..], branches),
@@ -112,12 +113,9 @@ impl ExplainedEdge {
     pub(crate) fn key(&self, schema: &Schema) -> Option<TupleKey> {
         let (object, subject) =
             (ObjectName::parse(&self.object)?, ObjectName::parse(&self.subject)?);
-        let number = |of: &ObjectName, name: &str| {
-            schema.relation(&of.kind, name).map(|relation| schema.number(relation))
-        };
-        let relation = number(&object, &self.relation)?;
+        let relation = schema.number(schema.relation(&object.kind, &self.relation)?);
         let subject_relation = match &self.subject_relation {
-            Some(name) => Some(number(&subject, name)?),
+            Some(name) => Some(schema.number(schema.relation(&subject.kind, name)?)),
             None => None,
         };
         Some(TupleKey { object, relation, subject, subject_relation })
@@ -145,14 +143,15 @@ impl From<&Branch<'_>> for ExplainedBranch {
 
 impl From<&PathEdge<'_>> for ExplainedEdge {
     fn from(edge: &PathEdge<'_>) -> Self {
-        let shown = |Object { object_type, id }: Object<'_>| format!("{object_type}:{id}");
-        let instant = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Millis, true);
+        let [object, subject] = [edge.object, edge.subject]
+            .map(|Object { object_type, id }| format!("{object_type}:{id}"));
+        let expires_at = edge.expires_at.as_ref();
         Self {
-            object: shown(edge.object),
+            object,
             relation: edge.relation.to_owned(),
-            subject: shown(edge.subject),
+            subject,
             subject_relation: edge.subject_relation.map(str::to_owned),
-            expires_at: edge.expires_at.map(instant),
+            expires_at: expires_at.map(|at| at.to_rfc3339_opts(SecondsFormat::Millis, true)),
             source: match edge.origin {
                 EdgeOrigin::Tuple => None,
                 EdgeOrigin::Request => Some(REQUEST.to_owned()),
@@ -177,6 +176,7 @@ impl From<&LookedAt<'_>> for ExplainedPlaces {
 /// Says the answer in one sentence: why it is true, or which parts keep it from being true.
 fn words(explanation: &RelationExplanation<'_>) -> String {
     let holds = explanation.holds;
+    // A part with `!` speaks for the answer when it does not hold.
     let branches = explanation.branches.iter().filter(|one| (one.holds != one.is_negated) == holds);
     let reasons: Vec<String> = branches.map(|branch| branch_words(branch, holds)).collect();
     if reasons.is_empty() {

@@ -58,7 +58,7 @@ impl ReplayRequest {
 fn candidate<'j>(context: DocumentContext<'_>) -> impl Field<'j, Value = ReplayCandidate> {
     let about = "One of them: the name of a draft, a revision that is kept, a bundle that takes the place of the kinds \
                  that it names, or the body of an apply";
-    let declare = move |members: &mut Members<'j, '_>| {
+    let candidates = object(move |members: &mut Members<'j, '_>| {
         let draft = members.optional("draft", string()).map(ReplayCandidate::Draft);
         let revision = members.optional("revision", revision()).map(ReplayCandidate::Revision);
         let bundle = members.optional("bundle", BundleDocument::field(context));
@@ -66,10 +66,11 @@ fn candidate<'j>(context: DocumentContext<'_>) -> impl Field<'j, Value = ReplayC
         let apply = members.optional("apply", ApplyRequest::field(context));
         let apply = apply.map(|apply| ReplayCandidate::Apply(Box::new(apply)));
         Some(draft.or(revision).or(bundle).or(apply))
-    };
+    });
     let candidate = derived(
-        object(declare),
+        candidates,
         |candidate, json, at, problems| {
+            // Read first, so that the faults of each member are noted as well.
             let read = candidate.read(json, at, problems);
             let is_one = json.as_object().is_some_and(|members| members.len() == 1);
             if !is_one {
@@ -85,7 +86,6 @@ fn candidate<'j>(context: DocumentContext<'_>) -> impl Field<'j, Value = ReplayC
 
 /// Names the part of a selection that is not its time.
 fn declare_filter(members: &mut Members<'_, '_>) -> Option<DecisionSelection> {
-    let via = || schema::choice(names::<Via>());
     Some(DecisionSelection {
         from: None,
         to: None,
@@ -95,7 +95,10 @@ fn declare_filter(members: &mut Members<'_, '_>) -> Option<DecisionSelection> {
         rule: members.optional("rule", string()),
         request_id: members.optional("request_id", string()),
         decision: members.optional("decision", word("`allow` or `deny`", schema::effect)),
-        via: members.optional("via", word("`check`, `legacy`, `batch` or `authzen`", via)),
+        via: members.optional(
+            "via",
+            word("`check`, `legacy`, `batch` or `authzen`", || schema::choice(names::<Via>())),
+        ),
         undetermined: members.optional("undetermined", boolean()),
     })
 }
@@ -104,12 +107,14 @@ fn word<'j, T: FromStr, A: Into<AnySchema>>(
     expected: &'static str,
     schema: impl Fn() -> A,
 ) -> impl Field<'j, Value = T> {
-    let read = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
-        let read = fields::string(json, at, problems)?.parse().ok();
-        if read.is_none() {
-            problems.expected(at, expected);
-        }
-        read
-    };
-    field(read, schema)
+    field(
+        move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+            let read = fields::string(json, at, problems)?.parse().ok();
+            if read.is_none() {
+                problems.expected(at, expected);
+            }
+            read
+        },
+        schema,
+    )
 }

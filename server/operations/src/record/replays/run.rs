@@ -21,7 +21,7 @@ use super::sides::CandidateSource;
 use crate::record::decisions::{charge, log, unreadable};
 use crate::record::recorded_sides::RecordedSides;
 
-/// The records of the first part, whose numbers are there at once, and of the largest ones.
+/// The records of the first part, whose numbers are there at once, and of the largest parts.
 const FIRST_PART: usize = 512;
 const MAX_PART: usize = 8_192;
 /// The bytes of texts after which a part ends: a check may have a megabyte of attributes.
@@ -50,7 +50,7 @@ struct Decided {
 
 /// The texts of records, one behind the other.
 #[derive(Debug, Default)]
-struct Part {
+struct RecordTexts {
     text: Vec<u8>,
     /// The end of each text.
     ends: Vec<usize>,
@@ -60,7 +60,7 @@ struct Part {
 /// not kept.
 #[derive(Debug)]
 struct DecidedRun {
-    part: Arc<Part>,
+    part: Arc<RecordTexts>,
     /// The place of its first record.
     start: usize,
     sides: Vec<Option<Arc<Side>>>,
@@ -84,7 +84,7 @@ impl DecidedRun {
     }
 }
 
-impl Part {
+impl RecordTexts {
     fn add(&mut self, record: &[u8]) {
         self.text.extend_from_slice(record);
         self.ends.push(self.text.len());
@@ -97,9 +97,8 @@ impl Part {
 
     /// Returns the revision of each record; `None` for one that cannot be read.
     fn revisions(&self) -> Vec<Option<i64>> {
-        let read =
-            |text| serde_json::from_slice(text).ok().map(|decided: Decided| decided.revision);
-        self.texts().map(read).collect()
+        let decided = self.texts().map(|text| serde_json::from_slice::<Decided>(text).ok());
+        decided.map(|decided| Some(decided?.revision)).collect()
     }
 }
 
@@ -176,26 +175,34 @@ impl Replay {
     /// Sends the record in parts, as long as somebody takes them. Returns the number of replicas whose records are missing.
     async fn read(
         &self,
-        parts: mpsc::Sender<Part>,
+        parts: mpsc::Sender<RecordTexts>,
         awaited: &Awaited,
     ) -> Result<usize, OperationError> {
         let (sender, mut size) = (parts.clone(), FIRST_PART);
-        let add = move |part: &mut Part, record: RawRecord<'_>| {
-            part.add(record.json);
-            if part.ends.len() < size && part.text.len() < PART_BYTES {
-                return ControlFlow::Continue(());
-            }
-            size = MAX_PART.min(2 * size);
-            match sender.blocking_send(mem::take(part)) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
-        };
-        let (span, first, awaited) = (DecisionSpan::default(), Part::default(), awaited.clone());
+        let (span, first) = (DecisionSpan::default(), RecordTexts::default());
+        let awaited = awaited.clone();
         let limit = ReadLimit::new(Duration::MAX, move || awaited.check().is_ok());
         let mut charge = charge(&self.app, &self.tenant);
+        // The parts in memory count from the beginning, beside what the log holds to read them.
         let limit = limit.charging(move |bytes| charge(PARTS * PART_BYTES + bytes));
-        let read = log(&self.app)?.visit(&self.tenant, &self.selection, span, limit, first, add);
+        let read = log(&self.app)?.visit(
+            &self.tenant,
+            &self.selection,
+            span,
+            limit,
+            first,
+            move |part, record: RawRecord<'_>| {
+                part.add(record.json);
+                if part.ends.len() < size && part.text.len() < PART_BYTES {
+                    return ControlFlow::Continue(());
+                }
+                size = MAX_PART.min(2 * size);
+                match sender.blocking_send(mem::take(part)) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
+                }
+            },
+        );
         let Visited { into: last, silent, .. } = read.await.map_err(unreadable)?;
         // Nobody takes it if nobody waits any more.
         let _ = parts.send(last).await;
@@ -205,15 +212,17 @@ impl Replay {
     /// Decides the records of a part, in runs whose rules are in memory together.
     async fn decide_part(
         &self,
-        part: Part,
+        part: RecordTexts,
         (sides, candidate): (&mut RecordedSides, &Arc<Side>),
         awaited: &Awaited,
     ) -> Result<Tally, OperationError> {
-        let read = move || (part.revisions(), Arc::new(part));
-        let (revisions, part) = self.app.replays.queue.run(&self.tenant, read).await?;
+        let queue = &self.app.replays.queue;
+        let (revisions, part) =
+            queue.run(&self.tenant, move || (part.revisions(), Arc::new(part))).await?;
         let mut tally = Tally::default();
         let mut run = DecidedRun { part, start: 0, sides: Vec::new() };
         for revision in revisions {
+            // The rules of this revision would take the place of others that the run needs.
             if revision.is_some_and(|revision| !sides.has_room_for(revision)) {
                 let next = run.after();
                 tally.merge(
@@ -253,8 +262,11 @@ impl Replay {
     ) -> Result<Tally, OperationError> {
         let (candidate, awaited) = (Arc::clone(candidate), awaited.clone());
         let has_directory = self.has_directory;
-        let decide = move || decide(run.records(), &candidate, has_directory, &awaited);
-        self.app.replays.queue.run(&self.tenant, decide).await
+        let decided =
+            self.app.replays.queue.run(&self.tenant, move || {
+                decide(run.records(), &candidate, has_directory, &awaited)
+            });
+        decided.await
     }
 }
 
@@ -322,7 +334,7 @@ mod tests {
         "rule": "default-deny", "reason": "", "undetermined": [], "us": 1}"#;
 
     fn run(records: usize) -> DecidedRun {
-        let mut part = Part::default();
+        let mut part = RecordTexts::default();
         (0..records).for_each(|_| part.add(DENIED.as_bytes()));
         let rulebook = Rulebook::from_stored(Vec::new(), Vec::new());
         let side = Arc::new(Side::new(rulebook, Vec::new(), &DecisionLogSettings::default()));

@@ -60,8 +60,10 @@ impl CandidateSource {
             Self::Bundle(bundle) => {
                 let state = app.read(tenant, async |tx| TenantContent::load(tx).await).await?;
                 let (own, bundle) = (app.clone(), Arc::clone(bundle));
-                let with_bundle = move || with_kinds(&own, state, &bundle.0, &bundle.1);
-                app.compilations.run(tenant, with_bundle).await?
+                let content = app
+                    .compilations
+                    .run(tenant, move || with_kinds(&own, state, &bundle.0, &bundle.1));
+                content.await?
             }
         }
     }

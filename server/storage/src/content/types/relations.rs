@@ -76,9 +76,10 @@ pub(super) fn text(
     relations: &RelationDeclarations,
     numbers: &BTreeMap<String, RelationNumber>,
 ) -> String {
-    let stored =
-        |(name, definition): (&String, _)| Some((name.clone(), (numbers.get(name)?.0, definition)));
-    let stored: BTreeMap<String, _> = relations.iter().filter_map(stored).collect();
+    let stored = relations
+        .iter()
+        .filter_map(|(name, definition)| Some((name.clone(), (numbers.get(name)?.0, definition))));
+    let stored: BTreeMap<String, _> = stored.collect();
     // Texts, numbers and maps of them: there is nothing that could not be written.
     serde_json::to_string(&stored).unwrap_or_default()
 }

@@ -124,6 +124,7 @@ async fn twin(
 
 /// Returns the keys of the entities whose principal `name` can be.
 fn keys_of(name: &str) -> impl Iterator<Item = ObjectName> {
+    // The principal of a user is its id alone.
     let other = name.split_once(':').filter(|(kind, _)| *kind != USER);
     let user = ObjectName::new(USER, name);
     std::iter::once(user).chain(other.map(|(kind, id)| ObjectName::new(kind, id)))

@@ -65,10 +65,14 @@ async fn delete_batch(
         "WHERE tenant_id = $1 AND source = $2 AND (sync IS NULL OR sync <> $3) \
         ORDER BY type, id LIMIT $4"
     );
-    const DELETE: &str = "UPDATE entities SET roles = '[]', domain_roles = '{}', \
-        properties = '{}', is_deleted = TRUE, source = NULL, sync = NULL, revision = $6, \
-        updated_at = $7 WHERE tenant_id = $1 AND source = $2 AND (sync IS NULL OR sync <> $3) \
-        AND (type, id) <= ($4, $5)";
+    const DELETE: Statements = indexed!(
+        "UPDATE entities",
+        entities_by_source,
+        "SET roles = '[]', domain_roles = '{}', properties = '{}', is_deleted = TRUE, \
+        source = NULL, sync = NULL, revision = $6, updated_at = $7 \
+        WHERE tenant_id = $1 AND source = $2 AND (sync IS NULL OR sync <> $3) \
+        AND (type, id) <= ($4, $5)"
+    );
     let sql = tx.statement(&UNNAMED);
     let unnamed = fetch_all!(tx, StoredEntity, sql, &tx.tenant, source, id, BATCH)?;
     let Some(last) = unnamed.last() else { return Ok(unnamed) };
@@ -76,6 +80,7 @@ async fn delete_batch(
     relations::delete_of_entities(tx, &keys).await?;
     let revision = directory::next(tx).await?;
     let at = tx.at.millis();
-    execute!(tx, DELETE, &tx.tenant, source, id, &last.kind, &last.id, revision, at)?;
+    let sql = tx.statement(&DELETE);
+    execute!(tx, sql, &tx.tenant, source, id, &last.kind, &last.id, revision, at)?;
     Ok(unnamed)
 }

@@ -74,6 +74,8 @@ pub async fn changed_table(
     let parsed: Vec<ParsedRow<'_>> = parsed.collect::<Result<_, _>>()?;
     let changes = parsed.iter().zip(&changed).map(|(row, changed)| row.change(changed));
     let changed = table.changed(changes);
-    let folded = |table: EntityTable| if table.should_fold() { table.folded() } else { Ok(table) };
-    Ok(Some(changed.and_then(folded)))
+    Ok(Some(changed.and_then(|table| match table.should_fold() {
+        true => table.folded(),
+        false => Ok(table),
+    })))
 }

@@ -48,16 +48,23 @@ impl AuditedTuples {
             return Ok(());
         }
         let names = relation_names(tx).await?;
-        let entry = |key: &TupleKey| AuditEntry::new(self.action, name(key, &names));
-        let entries: Vec<AuditEntry> = self.keys.iter().map(entry).collect();
+        let entries = self.keys.iter().map(|key| AuditEntry::new(self.action, name(key, &names)));
+        let entries: Vec<AuditEntry> = entries.collect();
         audit::write_call(tx, &entries, self.count).await
     }
 }
 
 /// Returns `<object>#<relation>@<subject>`, with `#<relation>` of the subject if there is one.
 fn name(key: &TupleKey, names: &HashMap<RelationNumber, String>) -> String {
-    let named = |number: &RelationNumber| names.get(number).map_or("?", String::as_str);
-    let userset = key.subject_relation.as_ref().map(|number| format!("#{}", named(number)));
+    let userset = key.subject_relation.as_ref();
+    let userset = userset.map(|number| format!("#{}", relation_name(number, names)));
     let userset = userset.unwrap_or_default();
-    format!("{}#{}@{}{userset}", key.object, named(&key.relation), key.subject)
+    format!("{}#{}@{}{userset}", key.object, relation_name(&key.relation, names), key.subject)
+}
+
+fn relation_name<'n>(
+    number: &RelationNumber,
+    names: &'n HashMap<RelationNumber, String>,
+) -> &'n str {
+    names.get(number).map_or("?", String::as_str)
 }

@@ -50,50 +50,97 @@ impl From<&StoredTuple> for TuplePlace {
     }
 }
 
-/// Writes the statements of a page of the tuples for which `$narrow` is true, too. Each begins where one index leads.
-macro_rules! tuple_pages {
-    ($narrow:literal) => {{
-        const PAGES: [&str; 2] = [
-            tuple_pages!(
-                @of "CAST(octet_length(object_type) + octet_length(object_id) \
-                + octet_length(subject_type) + octet_length(subject_id) AS BIGINT)", $narrow
-            ),
-            tuple_pages!(
-                @of "object_type, object_id, relation, subject_type, subject_id, subject_relation, \
-                expires_at, source, sync, revision, updated_at, is_deleted", $narrow
-            ),
-        ];
-        PAGES
-    }};
-    (@of $columns:literal, $narrow:literal) => {
+/// The columns of a [`StoredTuple`].
+macro_rules! columns {
+    () => {
+        "object_type, object_id, relation, subject_type, subject_id, subject_relation, \
+        expires_at, source, sync, revision, updated_at, is_deleted"
+    };
+}
+
+/// Writes the statement that reads `$columns` of the tuples that fit and for which `$narrow` is true, too.
+macro_rules! tuples {
+    ($columns:expr, $narrow:literal) => {
         concat!(
-            "SELECT ", $columns, " FROM relations WHERE tenant_id = $1 AND NOT is_deleted ", $narrow,
+            "SELECT ",
+            $columns,
+            " FROM relations WHERE tenant_id = $1 AND NOT is_deleted ",
+            $narrow,
             " AND (CAST($2 AS TEXT) IS NULL OR object_type = $2) \
             AND (CAST($3 AS TEXT) IS NULL OR object_id = $3) \
             AND (CAST($4 AS TEXT) IS NULL OR $4 LIKE '%,' || relation || ',%') \
             AND (CAST($5 AS TEXT) IS NULL OR subject_type = $5) \
             AND (CAST($6 AS TEXT) IS NULL OR subject_id = $6) \
-            AND (CAST($7 AS TEXT) IS NULL OR source = $7) \
-            AND (object_type, object_id, relation, subject_type, subject_id, subject_relation) \
-            > ($8, $9, $10, $11, $12, $13) \
-            ORDER BY object_type, object_id, relation, subject_type, subject_id, subject_relation \
-            LIMIT $14"
+            AND (CAST($7 AS TEXT) IS NULL OR source = $7)"
         )
+    };
+}
+
+/// Writes the statements of a page of the tuples for which `$narrow` is true, too. `$first` is the first column of their
+/// order: an expression that no index has leaves SQLite the index of `$narrow`, instead of all tuples in this order.
+macro_rules! tuple_pages {
+    ($narrow:literal, $first:literal) => {{
+        const PAGES: [&str; 2] = [
+            tuple_pages!(
+                @of "CAST(octet_length(object_type) + octet_length(object_id) \
+            + octet_length(subject_type) + octet_length(subject_id) AS BIGINT)", $narrow, $first
+            ),
+        tuple_pages!(@of columns!(), $narrow, $first),
+        ];
+        PAGES
+    }};
+    (@of $columns:expr, $narrow:literal, $first:literal) => {
+        concat!(
+            tuples!($columns, $narrow),
+            " AND (",
+            $first,
+            ", object_id, relation, subject_type, subject_id, subject_relation) \
+            > ($8, $9, $10, $11, $12, $13) ORDER BY ",
+            $first,
+            ", object_id, relation, subject_type, subject_id, subject_relation LIMIT $14"
+        )
+    };
+}
+
+/// Writes the statement of some tuples for which `$narrow` is true, too. They have no order, so that each database takes the
+/// index of `$narrow`.
+macro_rules! some_tuples {
+    ($narrow:literal, $_:literal) => {
+        concat!(tuples!(columns!(), $narrow), " LIMIT $8")
+    };
+}
+
+/// Calls `$statements!` with a condition on the columns of one index, by what the filter has, and with the first column of
+/// the order of lists.
+macro_rules! narrowed {
+    ($statements:ident, $filter:expr) => {
+        match $filter {
+            TupleFilter { object: Some(_), .. } => {
+                $statements!("AND object_type = $2 AND object_id = $3", "object_type")
+            }
+            TupleFilter { subject: Some(_), .. } => {
+                $statements!("AND subject_type = $5 AND subject_id = $6", "object_type || ''")
+            }
+            TupleFilter { source: Some(_), .. } => {
+                $statements!("AND source = $7", "object_type")
+            }
+            TupleFilter { object_type: Some(_), .. } => {
+                $statements!("AND object_type = $2", "object_type")
+            }
+            _ => $statements!("", "object_type"),
+        }
     };
 }
 
 impl TupleFilter<'_> {
     /// Returns the statements that read a page of the tuples.
     pub(crate) fn pages(&self) -> Pages {
-        match self {
-            Self { object: Some(_), .. } => tuple_pages!("AND object_type = $2 AND object_id = $3"),
-            Self { subject: Some(_), .. } => {
-                tuple_pages!("AND subject_type = $5 AND subject_id = $6")
-            }
-            Self { source: Some(_), .. } => tuple_pages!("AND source = $7"),
-            Self { object_type: Some(_), .. } => tuple_pages!("AND object_type = $2"),
-            _ => tuple_pages!(""),
-        }
+        narrowed!(tuple_pages, self)
+    }
+
+    /// Returns the statement that reads some of the tuples.
+    pub(crate) fn some(&self) -> &'static str {
+        narrowed!(some_tuples, self)
     }
 
     /// Returns the type of the object.
@@ -108,15 +155,14 @@ impl TupleFilter<'_> {
     }
 }
 
-/// Runs a statement of [`TupleFilter::pages`] with `$fetch`.
+/// Runs statements of a [`TupleFilter`] with `$fetch`.
 macro_rules! fetch {
-    ($fetch:ident, $tx:expr, $row:ty, [$($arguments:expr),*], $filter:expr, $after:expr $(, $limit:expr)?) => {
+    ($fetch:ident, $tx:expr, [$($arguments:expr),*], $filter:expr $(, $more:expr)* $(,)?) => {
         $fetch!(
-            $tx, $row, $($arguments,)* &$tx.tenant, $filter.object_type(),
+            $tx, StoredTuple, $($arguments,)* &$tx.tenant, $filter.object_type(),
             $filter.object.map(|(_, id)| id), $filter.relations(),
-            $filter.subject.map(|(kind, _)| kind), $filter.subject.map(|(_, id)| id), $filter.source,
-            &$after.object_type, &$after.object_id, $after.relation, &$after.subject_type,
-            &$after.subject_id, $after.subject_relation $(, $limit)?
+            $filter.subject.map(|(kind, _)| kind), $filter.subject.map(|(_, id)| id), $filter.source
+            $(, $more)*
         )
     };
 }
@@ -131,28 +177,36 @@ pub async fn list(
 ) -> Result<Listed<TupleRecord>, StoreError> {
     let after: TuplePlace = serde_json::from_str(after).unwrap_or_default();
     let pages = filter.pages();
-    let listed: Listed<StoredTuple> =
-        fetch!(fetch_page, tx, StoredTuple, [limit, pages], filter, after)?;
+    let listed: Listed<StoredTuple> = fetch!(
+        fetch_page,
+        tx,
+        [limit, pages],
+        filter,
+        &after.object_type,
+        &after.object_id,
+        after.relation,
+        &after.subject_type,
+        &after.subject_id,
+        after.subject_relation,
+    )?;
     let names = relation_names(tx).await?;
-    let record = |row: &StoredTuple| {
+    let records = listed.records.iter().map(|row| {
         // Texts and numbers: there is nothing that could not be written.
         let place = serde_json::to_string(&TuplePlace::from(row)).unwrap_or_default();
         Ok(TupleRecord { place, ..row.record(&names)? })
-    };
-    let records = listed.records.iter().map(record);
+    });
     let records = records.collect::<Result<_, StoreError>>()?;
     Ok(Listed { records, more: listed.more })
 }
 
-/// Returns the first `limit` tuples that fit.
+/// Returns `limit` of the tuples that fit, in no order, or all of them.
 pub(super) async fn matching(
     tx: &mut Tx,
     filter: &TupleFilter<'_>,
     limit: usize,
 ) -> Result<Vec<StoredTuple>, StoreError> {
-    let [_, records] = filter.pages();
-    let (after, limit) = (TuplePlace::default(), i64::try_from(limit).unwrap_or(i64::MAX));
-    Ok(fetch!(fetch_all, tx, StoredTuple, [records], filter, after, limit)?)
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    Ok(fetch!(fetch_all, tx, [filter.some()], filter, limit)?)
 }
 
 /// The tuples of one type of objects that are alike for definitions of relations.

@@ -171,6 +171,8 @@ pub async fn changed_table(
         false => TupleChange::Put(tuple),
     });
     let changed = table.changed(changes);
-    let folded = |table: TupleTable| if table.should_fold() { table.folded() } else { Ok(table) };
-    Ok(Some(changed.and_then(folded)))
+    Ok(Some(changed.and_then(|table| match table.should_fold() {
+        true => table.folded(),
+        false => Ok(table),
+    })))
 }

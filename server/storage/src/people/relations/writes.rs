@@ -65,6 +65,7 @@ pub async fn write(
         match same {
             None => written.note(key),
             Some(old) if sync.is_none() || old.sync == sync => continue,
+            // The tuple becomes a part of the sync, and is no change.
             Some(_) => {}
         }
         rows.push(TupleRow { key, expires_at, source, sync, unchanged, is_deleted: false });
@@ -80,9 +81,9 @@ pub async fn write(
 /// Deletes the tuples with these keys. Returns which were there.
 pub async fn delete(tx: &mut Tx, keys: &[TupleKey]) -> Result<Vec<bool>, StoreError> {
     let stored = find_stored(tx, keys.iter()).await?;
-    let live = |key: &TupleKey| stored.get(key).filter(|old| !old.is_deleted);
-    let were_there = keys.iter().map(|key| live(key).is_some()).collect();
-    let rows: Vec<StoredTuple> = keys.iter().filter_map(live).cloned().collect();
+    let live = keys.iter().map(|key| stored.get(key).filter(|old| !old.is_deleted));
+    let were_there = live.clone().map(|old| old.is_some()).collect();
+    let rows: Vec<StoredTuple> = live.flatten().cloned().collect();
     let mut deleted = AuditedTuples::new(AuditAction::RelationsDeleted);
     remove(tx, &rows, &mut deleted).await?;
     finish(tx, deleted).await?;
@@ -159,15 +160,16 @@ pub(super) async fn remove(
         return Ok(());
     }
     let keys = tuples.iter().map(StoredTuple::key).collect::<Result<Vec<_>, _>>()?;
-    let row = |key| TupleRow {
+    // The row stays, marked: whoever follows the changes has to learn of it.
+    let rows = keys.iter().map(|key| TupleRow {
         key,
         expires_at: None,
         source: None,
         sync: None,
         unchanged: None,
         is_deleted: true,
-    };
-    let rows: Vec<TupleRow<'_>> = keys.iter().map(row).collect();
+    });
+    let rows: Vec<TupleRow<'_>> = rows.collect();
     let revision = directory::next(tx).await?;
     store(tx, &rows, revision).await?;
     for (tuple, key) in tuples.iter().zip(&keys) {

@@ -35,24 +35,23 @@ struct User {
 
 impl Vocabulary {
     pub(super) fn new(tenant: &Tenant) -> Self {
-        let mut resources = BTreeSet::new();
+        let patterns = tenant.rules.iter().map(|rule| &rule.tuple.obj);
+        let patterns = patterns.chain(tenant.policies.iter().map(|policy| &policy.resource));
+        let exact = patterns.filter_map(|pattern| match pattern {
+            ResourcePattern::Exact(resource) => Some(resource.clone()),
+            _ => None,
+        });
+        let mut resources: BTreeSet<String> = exact.collect();
         let mut actions = BTreeSet::from(["read".to_owned()]);
         let mut principals = BTreeSet::new();
-        let mut add = |pattern: &ResourcePattern| {
-            if let ResourcePattern::Exact(resource) = pattern {
-                resources.insert(resource.clone());
-            }
-        };
         let mut values: BTreeMap<String, Vec<Json<'static>>> = BTreeMap::new();
         for rule in &tenant.rules {
-            add(&rule.tuple.obj);
             let named = [(&mut actions, &rule.tuple.act), (&mut principals, &rule.tuple.sub)];
             for (known, word) in named.into_iter().filter(|(_, word)| **word != "*") {
                 known.insert(word.clone());
             }
         }
         for policy in &tenant.policies {
-            add(&policy.resource);
             if let Ok(condition) = &policy.condition {
                 condition.tests().into_iter().for_each(|test| note(test, &mut values));
             }

@@ -82,14 +82,13 @@ impl Bench<'_> {
         for threads in counts {
             let step = self.progress.step(format!("deciding on {threads} threads"), share);
             let together = Barrier::new(threads);
-            let work = |thread: usize| {
+            let total = on_threads(threads, |thread| {
                 together.wait();
                 // Each thread begins with another question.
                 let first = thread * questions.len() / threads;
                 let work = answer_until(&step, questions, first, cache, source);
                 self.runtime.block_on(work)
-            };
-            let total = on_threads(threads, work)?;
+            })?;
             let (answered, cores) = (total.answered as f64, total.cpu / total.wall);
             rows.push(Throughput {
                 threads,
@@ -160,7 +159,7 @@ fn thread_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
 }
 
-/// Runs `work` on each of so many threads, and returns the sum.
+/// Runs `work` on each of `threads` threads, and returns the sum.
 fn on_threads(
     threads: usize,
     work: impl Fn(usize) -> anyhow::Result<ThreadWork> + Sync,

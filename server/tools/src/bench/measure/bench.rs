@@ -21,7 +21,7 @@ pub(super) const HITS: f64 = 0.2;
 pub(super) const GETS: f64 = 0.1;
 pub(super) const THROUGHPUT: f64 = 0.25;
 pub(super) const LOADS: f64 = 0.35;
-/// The number of clock readings of which the median is taken.
+/// The number of clock readings. Their median counts.
 const CLOCK_READINGS: usize = 10_001;
 
 /// The cache whose answers are measured.
@@ -56,10 +56,10 @@ impl Question<'_> {
         cache: &BenchCache,
         source: &Source,
     ) -> anyhow::Result<Arc<CachedPlan>> {
-        let load =
-            || async { source.load(self.tenant, self.check.resource).await.map_err(Arc::new) };
-        let cached = cache.get(&self.tenant.id, self.check.resource, 0, load).await;
-        cached.map_err(|error| anyhow::anyhow!("{}: {error}", source.name))
+        let cached = cache.get(&self.tenant.id, self.check.resource, 0, || async {
+            source.load(self.tenant, self.check.resource).await.map_err(Arc::new)
+        });
+        cached.await.map_err(|error| anyhow::anyhow!("{}: {error}", source.name))
     }
 
     /// Returns the tenant and the resource, which identify the plan.

@@ -176,14 +176,13 @@ fn decision_counts(decisions: &[Decided]) -> Vec<DecisionCount> {
     for decided in decisions {
         *counts.entry((decided.effect.into_str(), decided.kind)).or_insert(0) += 1;
     }
-    let share = |checks: usize| checks as f64 / decisions.len() as f64;
     let counts = counts.into_iter();
     counts
         .map(|((decision, by), checks)| DecisionCount {
             decision,
             by,
             checks,
-            share: share(checks),
+            share: checks as f64 / decisions.len() as f64,
         })
         .collect()
 }

@@ -114,7 +114,7 @@ fn an_attribute_that_its_source_cannot_supply_is_found() {
 /// The order of texts is not the order of instants. Of declared ones it is a fault.
 #[test]
 fn orders_of_undeclared_date_times_are_found() {
-    let types = "- type: wiki\n  properties: {frozen_at: {type: datetime}, note: {type: text}, size: {type: number}}\n";
+    let types = "- type: wiki\n  properties: {frozen_at: {type: datetime}, note: {type: text}, size: {type: number}, days: {type: list<text>}}\n";
     for (resource, when, is_found) in [
         ("blog:*", "(request.time > resource.frozen_at) ?? false", true),
         ("blog:read", "(user.until >= \"2026-01-01T00:00:00Z\") ?? false", true),
@@ -124,6 +124,9 @@ fn orders_of_undeclared_date_times_are_found() {
         ("wiki:read", "(resource.frozen_at == \"2026-01-01T00:00:00Z\") ?? false", false),
         ("wiki:read", "(resource.size <= 5) ?? false", false),
         ("blog:read", "(resource.frozen_at <= request.time) ?? false", true),
+        ("blog:read", "(any(resource.days, item < request.time)) ?? false", true),
+        ("blog:read", "(all(resource.days, item > \"2026-01-01T00:00:00Z\")) ?? false", true),
+        ("wiki:read", "(any(resource.days, item < request.time)) ?? false", false),
     ] {
         let policy = format!(
             "- {{name: p, resource: '{resource}', effect: deny, priority: 1, when: '{when}'}}\n"

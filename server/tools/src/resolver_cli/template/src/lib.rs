@@ -15,7 +15,7 @@ impl Resolver for Levels {
         Descriptor {
             // What of a check the answers depend on: the resolver is shown nothing else, and they are cached by it.
             inputs: vec!["subject".into()],
-            // Policies are checked against the kind, and answers are kept for so many milliseconds.
+            // Policies are checked against the kind, and answers are kept for this many milliseconds.
             attributes: vec![AttributeSpec::new("level", Kind::Number, 60_000)],
             config_keys: vec![ConfigKey::required("levels")],
             ..Descriptor::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
