@@ -100,13 +100,12 @@ impl Document {
     /// Returns the declared parameters of an operation: `header x-domain`, `query limit`.
     fn parameters(&self, operation: &Value) -> Vec<String> {
         let schemes = self.root["components"]["securitySchemes"].as_object();
+        // A key of the API is a header too, though no operation lists it.
         let keys =
             schemes.into_iter().flat_map(Map::values).filter(|scheme| scheme["type"] == "apiKey");
         let listed = operation["parameters"].as_array().into_iter().flatten();
         let listed = listed.map(|parameter| self.resolved(parameter)).chain(keys);
-        let name = |it: &Value| it["name"].as_str().unwrap_or_default().to_lowercase();
-        let text = |it: &Value| format!("{} {}", it["in"].as_str().unwrap_or_default(), name(it));
-        listed.map(text).collect()
+        listed.map(parameter_text).collect()
     }
 
     /// Returns a fault for each header of ours (`X-…`) that is not declared.
@@ -140,12 +139,19 @@ impl Document {
                 validator
             }
         };
+        // Other connections compile and judge meanwhile.
         drop(validators);
         validator
             .iter_errors(value)
             .map(|error| format!("{}: {error}", error.instance_path()))
             .collect()
     }
+}
+
+/// Returns where a parameter stands and its name: `header x-domain`.
+fn parameter_text(parameter: &Value) -> String {
+    let name = parameter["name"].as_str().unwrap_or_default().to_lowercase();
+    format!("{} {name}", parameter["in"].as_str().unwrap_or_default())
 }
 
 /// Returns the path of a request without its query.
@@ -161,7 +167,7 @@ fn query_names(path: &str) -> impl Iterator<Item = &str> {
         .map(|part| part.split('=').next().unwrap_or(part))
 }
 
-/// Returns whether a path is one of the template, whose parameters are whole segments.
+/// Returns whether a path fits a template, whose parameters are whole segments.
 fn fits(template: &str, path: &str) -> bool {
     let (template, path): (Vec<_>, Vec<_>) =
         (template.split('/').collect(), path.split('/').collect());
@@ -181,6 +187,7 @@ fn closed(value: &Value, root: &Value) -> Value {
                 Some(parts) => joined(members, parts, root),
                 None => members.clone(),
             };
+            // All parts together say which members there may be: a part alone would refuse the members of the others.
             let closes = members.get("properties").is_some_and(Value::is_object)
                 && !members.contains_key("additionalProperties");
             let mut done: Map<String, Value> =
@@ -199,6 +206,7 @@ fn joined(own: &Map<String, Value>, parts: &[Value], root: &Value) -> Map<String
     let mut whole = own.clone();
     whole.remove("allOf");
     let (mut properties, mut required) = (Map::new(), Vec::new());
+    // The members beside `allOf` count as a last part.
     for part in parts.iter().chain([&Value::Object(whole.clone())]) {
         let target = part["$ref"].as_str().and_then(|name| root.pointer(name.strip_prefix('#')?));
         let part = target.unwrap_or(part);

@@ -77,6 +77,7 @@ fn parse(bytes: &[u8]) -> anyhow::Result<Option<(Seen, usize)>> {
     }
     let length = headers.get("content-length").map_or(Ok(0), |length| length.parse::<usize>());
     let length = length.context("the length of the body")?;
+    // The rest of the body has not arrived yet.
     let Some(body) = bytes.get(head..head + length) else { return Ok(None) };
     let (method, path) = (request.method.unwrap_or_default(), request.path.unwrap_or_default());
     let seen =
@@ -106,12 +107,11 @@ fn send(stream: &mut TcpStream, answer: &Answer) -> anyhow::Result<bool> {
         }
         Some(Fault::Half | Fault::Slow) | None => {}
     }
-    let has = |wanted: &str| answer.headers.keys().any(|name| name.eq_ignore_ascii_case(wanted));
     let mut head = format!("HTTP/1.1 {} Scripted\r\n", answer.status);
-    if answer.status != 204 && !has("content-length") {
+    if answer.status != 204 && !answer.has_header("content-length") {
         head.push_str(&format!("Content-Length: {}\r\n", body.len()));
     }
-    if answer.json.is_some() && !has("content-type") {
+    if answer.json.is_some() && !answer.has_header("content-type") {
         head.push_str("Content-Type: application/json\r\n");
     }
     for (name, value) in &answer.headers {

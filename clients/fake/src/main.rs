@@ -38,7 +38,6 @@ struct Fake {
 struct Sent {
     seen: Vec<Seen>,
     tokens: usize,
-    faults: Vec<String>,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -112,8 +111,8 @@ impl Fake {
             }
             ("seen", _) => plain(sent.seen.iter().map(shown).collect()),
             ("verdict", _) => {
-                let differences = scenario.differences(&sent.seen);
-                let faults: Vec<&String> = sent.faults.iter().chain(&differences).collect();
+                let mut faults = self.faults(scenario, &sent.seen);
+                faults.extend(scenario.differences(&sent.seen));
                 plain(json!({"faults": faults, "tokens": sent.tokens}))
             }
             ("s", _) if behind == "/token" => {
@@ -125,20 +124,30 @@ impl Fake {
                     }
                 })
             }
-            ("s", _) => self.scripted(scenario, sent, seen),
+            ("s", _) => {
+                sent.seen.push(seen);
+                scripted(scenario, sent.seen.len() - 1)
+            }
             _ => Answer { status: 404, ..plain(json!({"message": "no such page"})) },
         }
     }
 
-    /// Judges and keeps a request, and returns the scripted answer.
-    fn scripted(&self, scenario: &Scenario, sent: &mut Sent, seen: Seen) -> Answer {
-        let answer = Scenario::answer(&scenario.server, sent.seen.len()).cloned();
-        let answer = answer.unwrap_or_else(|| plain(Value::Null));
-        sent.faults.extend(self.document.request_faults(&seen));
-        sent.faults.extend(self.document.answer_faults(&seen, &answer));
-        sent.seen.push(seen);
-        answer
+    /// Returns what the document does not have of the requests and their answers. The document is asked afterwards: that takes time,
+    /// and a client has a deadline.
+    fn faults(&self, scenario: &Scenario, seen: &[Seen]) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (number, seen) in seen.iter().enumerate() {
+            faults.extend(self.document.request_faults(seen));
+            faults.extend(self.document.answer_faults(seen, &scripted(scenario, number)));
+        }
+        faults
     }
+}
+
+/// Returns the scripted answer to the request with the index `number`.
+fn scripted(scenario: &Scenario, number: usize) -> Answer {
+    let answer = Scenario::answer(&scenario.server, number).cloned();
+    answer.unwrap_or_else(|| plain(Value::Null))
 }
 
 fn plain(json: Value) -> Answer {

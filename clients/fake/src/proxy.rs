@@ -18,7 +18,7 @@ const FAULTS: [Option<Fault>; 4] =
 pub(crate) struct Proxy {
     service: String,
     agent: ureq::Agent,
-    /// One of so many requests fails; 0: none.
+    /// The request with this number fails, and each multiple of it; with 0 none does.
     fails: AtomicUsize,
     requests: AtomicUsize,
     failed: AtomicUsize,
@@ -51,6 +51,7 @@ impl Proxy {
     fn answer(&self, seen: &Seen) -> anyhow::Result<Answer> {
         let number = self.requests.fetch_add(1, Ordering::SeqCst) + 1;
         let every = self.fails.load(Ordering::SeqCst);
+        // A request that fails has reached the service, too: a client cannot tell whether it has.
         let answer = self.forward(seen)?;
         if every == 0 || !number.is_multiple_of(every) {
             return Ok(answer);
@@ -74,7 +75,7 @@ impl Proxy {
         let mut answer = self.agent.run(request.body(seen.body.clone())?).context("the service")?;
         let mut headers = BTreeMap::new();
         for (name, value) in answer.headers() {
-            // Those of the connection are said anew.
+            // The connection to the client has headers of its own.
             if !["connection", "content-length", "transfer-encoding"].contains(&name.as_str()) {
                 headers.insert(name.to_string(), value.to_str()?.to_owned());
             }

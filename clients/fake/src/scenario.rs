@@ -86,6 +86,12 @@ pub(crate) struct Seen {
     pub(crate) body: Vec<u8>,
 }
 
+impl Answer {
+    pub(crate) fn has_header(&self, wanted: &str) -> bool {
+        self.headers.keys().any(|name| name.eq_ignore_ascii_case(wanted))
+    }
+}
+
 fn ok() -> u16 {
     200
 }
@@ -93,11 +99,12 @@ fn ok() -> u16 {
 impl Scenario {
     /// Reads a file. Returns the scenario and its text as JSON, which the runners get.
     pub(crate) fn read(path: &Path) -> anyhow::Result<(Self, Value)> {
-        let name = || path.display().to_string();
-        let text = std::fs::read_to_string(path).with_context(name)?;
-        let value: Value = serde_saphyr::from_str(&text).with_context(name)?;
-        let scenario: Self = serde_json::from_value(value.clone()).with_context(name)?;
-        anyhow::ensure!(!scenario.server.is_empty(), "{}: `server` has no answer", name());
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let value: Value =
+            serde_saphyr::from_str(&text).with_context(|| path.display().to_string())?;
+        let scenario: Self =
+            serde_json::from_value(value.clone()).with_context(|| path.display().to_string())?;
+        anyhow::ensure!(!scenario.server.is_empty(), "{}: `server` has no answer", path.display());
         Ok((scenario, value))
     }
 
@@ -122,30 +129,27 @@ impl Scenario {
 
 impl Expected {
     fn compare(&self, seen: &Seen, at: &str, faults: &mut Vec<String>) {
-        let mut differs = |what: &str, expected: &str, got: &str| {
-            faults.push(format!("{at}: {what}: expected `{expected}`, got `{got}`"));
-        };
         if let Some(method) = self.method.as_ref().filter(|method| **method != seen.method) {
-            differs("method", method, &seen.method);
+            faults.push(difference(at, "method", method, &seen.method));
         }
         if let Some(path) = self.path.as_ref().filter(|path| **path != seen.path) {
-            differs("path", path, &seen.path);
+            faults.push(difference(at, "path", path, &seen.path));
         }
         for (name, value) in &self.headers {
             let got = seen.headers.get(&name.to_lowercase()).map_or("", String::as_str);
             if got != value {
-                differs(name, value, got);
+                faults.push(difference(at, name, value, got));
             }
         }
         for name in &self.absent {
             if let Some(got) = seen.headers.get(&name.to_lowercase()) {
-                differs(name, "absent", got);
+                faults.push(difference(at, name, "absent", got));
             }
         }
         if let Some(expected) = &self.json {
             let got = seen.json().unwrap_or(Value::Null);
             if !contains(&got, expected) {
-                differs("json", &expected.to_string(), &got.to_string());
+                faults.push(difference(at, "json", &expected.to_string(), &got.to_string()));
             }
         }
     }
@@ -157,12 +161,17 @@ impl Seen {
     }
 }
 
-/// Returns whether `whole` has everything of `part`: of objects the members, of lists each item.
+fn difference(at: &str, what: &str, expected: &str, got: &str) -> String {
+    format!("{at}: {what}: expected `{expected}`, got `{got}`")
+}
+
+/// Returns whether `whole` has everything of `part`: of objects the members, of lists each item. A member that is `null` may be
+/// absent.
 fn contains(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
-        (Value::Object(whole), Value::Object(part)) => {
-            part.iter().all(|(name, part)| whole.get(name).is_some_and(|it| contains(it, part)))
-        }
+        (Value::Object(whole), Value::Object(part)) => part
+            .iter()
+            .all(|(name, part)| whole.get(name).map_or(part.is_null(), |it| contains(it, part))),
         (Value::Array(whole), Value::Array(part)) => {
             whole.len() == part.len()
                 && whole.iter().zip(part).all(|(whole, part)| contains(whole, part))

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 
 use crate::proxy::Proxy;
 
-/// Each case is asked once with a good connection, so many times with a bad one, and once without a service.
+/// Each case is asked once with a good connection, this many times with a bad one, and once without a service.
 const BAD_ROUNDS: usize = 3;
-/// One of so many requests fails in bad rounds.
+/// In bad rounds, one request in this many fails.
 const EVERY: usize = 4;
 
 /// A case of `cases.yaml`.
@@ -26,6 +26,13 @@ struct Case {
     caller: String,
     check: Value,
     expect: Expected,
+}
+
+impl Case {
+    /// Returns a member of the check.
+    fn text(&self, member: &str) -> anyhow::Result<&str> {
+        self.check[member].as_str().context("a text")
+    }
 }
 
 #[derive(Deserialize)]
@@ -126,6 +133,7 @@ pub(crate) fn run(binary: &str, folder: &Path, command: &[String]) -> anyhow::Re
     }
     let failed = proxy.failed();
     ensure!(failed >= stage.cases.len() * BAD_ROUNDS / EVERY, "only {failed} requests failed");
+    // The outage: every request fails, and no service is there to answer it.
     proxy.fail(1);
     drop(service);
     for (number, case) in stage.cases.iter().enumerate() {
@@ -189,11 +197,10 @@ impl Stage {
     }
 
     fn ask_app(&self, case: &Case, round: usize, number: usize) -> anyhow::Result<u16> {
-        let text = |member: &str| case.check[member].as_str().context("a text");
         let todo = format!("/todos/{}", id(round, number));
         let body = Some(r#"{"title": "buy portal fluid"}"#);
-        let user = Some(text("subject")?);
-        match text("resource")? {
+        let user = Some(case.text("subject")?);
+        match case.text("resource")? {
             "user:can_read_user" => self.send("GET", "/users/beth@the-smiths.com", user, None),
             "todo:can_read_todos" => self.send("GET", "/todos", user, None),
             "todo:can_create_todo" => self.send("POST", "/todos", user, body),

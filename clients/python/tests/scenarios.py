@@ -105,7 +105,7 @@ def outcome_of(value):
 def outcome_of_error(error):
     if isinstance(error, DeniedError):
         return {**shown(error.decision), "outcome": "denied", "raised": True}
-    members = {name: getattr(error, name, None) for name in ("kind", "status", "code", "message", "details", "attempts")}
+    members = {name: getattr(error, name, None) for name in ("kind", "status", "code", "message", "details", "request_id", "attempts")}
     if isinstance(error, UnavailableError):
         after = error.retry_after
         return {**members, "outcome": "unavailable", "retry_after_ms": after and after * 1000}

@@ -2,16 +2,22 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import http.server
+import inspect
 import io
 import json
 import os
 import re
+import socket
 import threading
+import time
 import tomllib
 import unittest
 from pathlib import Path
+from unittest import mock
 
+import httpcore
 from fastapi import Depends, FastAPI
 from fastapi.testclient import TestClient
 
@@ -28,6 +34,8 @@ from portcullis_client import (
     UnavailableError,
 )
 from portcullis_client._cache import AllowCache
+from portcullis_client._core import token_send
+from portcullis_client._credentials import Renewed
 from portcullis_client._revisions import Revision
 from portcullis_client.fastapi import permit
 from portcullis_client.testing import DevServer, FakePortcullis
@@ -37,17 +45,35 @@ ALLOW = {"decision": "allow", "matched_rule_id": "r1", "reason": "ok"}
 
 
 @contextlib.contextmanager
-def serving(status, body):
-    """Serves an answer to every request. Gives the address."""
+def serving(status, body, header=None, of=0):
+    """Serves an answer to every request, with a further header to all but the last of the first `of`. Gives the address."""
+    left = [of]
+
+    def answer(_):
+        left[0] -= 1
+        return status, body, [header] if header and left[0] > 0 else []
+
+    with serving_each(answer) as url:
+        yield url
+
+
+@contextlib.contextmanager
+def serving_each(answer):
+    """Serves to every request what `answer` returns for its path: status, body and further headers. Gives the address."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
             self.rfile.read(int(self.headers.get("content-length", 0)))
+            status, body, headers = answer(self.path)
             text = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("content-length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
+            # The caller may be gone.
+            with contextlib.suppress(OSError):
+                self.send_response(status)
+                self.send_header("content-length", str(len(text)))
+                for header in headers:
+                    self.send_header(*header)
+                self.end_headers()
+                self.wfile.write(text)
 
         def log_message(self, *_):
             pass
@@ -67,6 +93,12 @@ class Surface(unittest.TestCase):
         for client in (Portcullis, AsyncPortcullis):
             methods = {name for name in vars(client) if not name.startswith("_")} - {"close"}
             self.assertEqual(methods, set(operations))
+
+    def test_a_check_has_each_member_of_the_list(self):
+        taken = re.search(r"operation: check,.*takes: \[(.*?)\]", (HERE.parent / "operations.yaml").read_text())[1]
+        self.assertEqual([member.name for member in dataclasses.fields(Check)], taken.split(", "))
+        for client in (Portcullis, AsyncPortcullis, FakePortcullis):
+            self.assertLessEqual(set(taken.split(", ")), set(inspect.signature(client.check).parameters))
 
     def test_the_version_is_the_one_of_the_package(self):
         project = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]
@@ -98,6 +130,40 @@ class Options(unittest.TestCase):
             with self.assertRaises(RejectedError):
                 Portcullis("http://127.0.0.1:1", **options)
 
+    def test_what_no_call_could_use_is_refused_at_the_start(self):
+        url = "http://127.0.0.1:1"
+        for bad in ("", "127.0.0.1:1", "ftp://a", "http://", "http://u:p@a", "http://a?b", "http://a#b", "http://a:x"):
+            with self.assertRaises(RejectedError, msg=bad):
+                Portcullis(bad, service_key="a")
+        with self.assertRaises(RejectedError):
+            Portcullis(url, client_credentials=ClientCredentials("127.0.0.1/token", "id", "secret"))
+        given = {"timeout": 0, "max_attempts": 0, "retry_budget": -1, "cache": Cache(max_entries=0)}
+        for name, value in given.items():
+            with self.assertRaises(RejectedError, msg=name):
+                Portcullis(url, service_key="a", **{name: value})
+        with self.assertRaises(RejectedError):
+            Portcullis(url, service_key="a").check("ann", "a:b", timeout=0)
+
+    def test_a_credential_that_no_header_can_hold_is_refused_and_not_shown(self):
+        for secret in ("s3cret\n", "s3cret\u2026", "s3 cret", ""):
+            for make in (Credential.service_key, Credential.token, lambda it: Portcullis("http://a", service_key=it)):
+                with self.assertRaises(RejectedError) as caught:
+                    make(secret)
+                self.assertNotIn("s3", f"{caught.exception!r}")
+
+    def test_what_cannot_be_sent_is_rejected_without_a_request(self):
+        client = Portcullis("http://127.0.0.1:1", service_key="a")
+        calls = [
+            lambda: client.put_entity("user", "a\ud800", {}),
+            lambda: client.request("GET", "/a b"),
+            lambda: client.request("GET", "/ä"),
+            lambda: client.request("GE T", "/"),
+        ]
+        for call in calls:
+            with self.assertRaises(RejectedError) as caught:
+                call()
+            self.assertEqual(caught.exception.attempts, 0)
+
     def test_more_than_10000_checks_are_rejected_without_a_request(self):
         with self.assertRaises(RejectedError) as caught:
             Portcullis("http://127.0.0.1:1", service_key="a").checks([Check("ann", "a:b")] * 10_001)
@@ -126,6 +192,84 @@ class Outages(unittest.TestCase):
             asyncio.run(ask())
         self.assertEqual(caught.exception.kind, "connect")
 
+    def test_a_provider_that_takes_long_ends_no_call_late(self):
+        given = threading.Event()
+        asked = []
+
+        def token():
+            asked.append(None)
+            given.wait()
+            return "t1"
+
+        with serving(200, ALLOW) as url:
+            client = Portcullis(url, token_provider=token)
+            with self.assertRaises(UnavailableError) as caught:
+                client.check("ann", "a:b", timeout=0.05)
+            self.assertEqual(caught.exception.kind, "timeout")
+            given.set()
+            self.assertTrue(client.check("ann", "a:b", timeout=10).allowed)
+            self.assertEqual(len(asked), 1)
+
+    def test_the_deadline_covers_all_addresses_of_a_name(self):
+        late = httpcore.ConnectTimeout("late")
+        tried = []
+
+        def connect_tcp(address, port, timeout, *_):
+            tried.append(timeout)
+            time.sleep(timeout)
+            raise late
+
+        addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"192.0.2.{last}", 80)) for last in range(1, 9)]
+        with mock.patch("socket.getaddrinfo", return_value=addresses):
+            client = Portcullis("http://portcullis.test", service_key="a", connect_timeout=0.05)
+            client._transport._pool._network_backend._inner = mock.Mock(connect_tcp=connect_tcp)
+            with self.assertRaises(UnavailableError) as caught:
+                client.check("ann", "a:b", timeout=0.1)
+        self.assertEqual(caught.exception.kind, "timeout")
+        self.assertLess(len(tried), len(addresses))
+
+    def test_a_token_whose_flight_ends_with_its_call_is_asked_for_again(self):
+        for is_async in (False, True):
+            over = threading.Event()
+            asked = []
+
+            def answer(path, over=over, asked=asked):
+                if path == "/token":
+                    asked.append(None)
+                    # The first one hangs until its caller has ended.
+                    if len(asked) == 1:
+                        over.wait(60)
+                return 200, {**ALLOW, "access_token": "t1", "expires_in": 300}, []
+
+            async def ask(url, credentials):
+                async with AsyncPortcullis(url, client_credentials=credentials) as client:
+                    calls = (client.check("ann", "a:b", timeout=left) for left in (2, 60))
+                    return await asyncio.gather(*calls, return_exceptions=True)
+
+            def ask_by_threads(url, credentials):
+                client = Portcullis(url, client_credentials=credentials)
+                ended = []
+
+                def first():
+                    with contextlib.suppress(UnavailableError):
+                        client.check("ann", "a:b", timeout=2)
+                    ended.append(None)
+
+                thread = threading.Thread(target=first)
+                thread.start()
+                while not asked:
+                    time.sleep(0.01)
+                second = client.check("ann", "a:b", timeout=60)
+                thread.join()
+                return ended, second
+
+            with serving_each(answer) as url:
+                given = url, ClientCredentials(f"{url}/token", "id", "secret")
+                _, second = asyncio.run(ask(*given)) if is_async else ask_by_threads(*given)
+                over.set()
+            self.assertTrue(second.allowed)
+            self.assertEqual(len(asked), 2)
+
     def test_a_provider_may_be_a_coroutine(self):
         async def token():
             return "t1"
@@ -139,6 +283,18 @@ class Outages(unittest.TestCase):
 
 
 class Parts(unittest.TestCase):
+    def test_effects_have_no_text_of_a_credential(self):
+        credentials = ClientCredentials("http://127.0.0.1:1", "id", "s3cret")
+        request = Renewed(credentials).request()
+        basic = request.headers["authorization"].removeprefix("Basic ")
+        for shown in (request, token_send(request, 0.0)):
+            self.assertNotIn(basic, repr(shown))
+
+    def test_an_empty_text_is_not_an_absent_one(self):
+        core = Portcullis("http://127.0.0.1:1", service_key="a", domain="acme")._core
+        body = core._body(Check("ann", "chart:read", action="", domain=""))
+        self.assertEqual((body["action"], body["domain"]), ("", ""))
+
     def test_revisions_join_by_the_higher_part(self):
         for one, other, expected in (("7/3", "5/9", "7/9"), ("/3", "5/", "5/3"), ("", "x/y", "/")):
             self.assertEqual(str(Revision.parse(one).highest(Revision.parse(other))), expected)
@@ -150,6 +306,9 @@ class Parts(unittest.TestCase):
             cache.put(key, Decision(True))
         found = [cache.get(key, Revision()) is not None for key in "abc"]
         self.assertEqual(found, [False, True, True])
+        cache.answered(Revision(8))
+        cache.put("old", Decision(True, revision="7/"))
+        self.assertIsNone(cache.get("old", Revision()))
         now[0] = 5.0
         self.assertIsNone(cache.get("c", Revision()))
 
@@ -164,6 +323,52 @@ class Parts(unittest.TestCase):
             Portcullis(url, service_key="a", observer=Observer()).check("ann", "a:b")
         self.assertEqual(ended, [("check", "allowed")])
 
+    def test_an_observer_is_told_once_of_each_call(self):
+        ended = []
+        pages = {"results": [], "complete": False}
+
+        class Observer:
+            def start(self, operation):
+                return {}, lambda outcome: ended.append((operation, outcome))
+
+        with serving(200, {**ALLOW, **pages}, ("link", '<?cursor=a>; rel="next"'), of=2) as url:
+            client = Portcullis(url, service_key="a", observer=Observer(), cache=Cache())
+            client.permissions()
+            client.check("ann", "a:b")
+            self.assertEqual(client.check("ann", "a:b").attempts, 0)
+        self.assertEqual(ended, [("permissions", "ok"), ("check", "allowed"), ("check", "allowed")])
+
+    def test_an_observer_is_told_when_the_caller_gives_up(self):
+        ended = []
+        observer = mock.Mock(start=lambda operation: ({}, ended.append))
+
+        async def ask(url):
+            async with AsyncPortcullis(url, service_key="a", timeout=60, observer=observer) as client:
+                task = asyncio.create_task(client.check("ann", "a:b"))
+                await asyncio.sleep(0.1)
+                task.cancel()
+                # The exception, which holds the frames of the call, is still there.
+                results = await asyncio.gather(task, return_exceptions=True)
+                return list(ended), results
+
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            told, _ = asyncio.run(ask(f"http://127.0.0.1:{silent.getsockname()[1]}"))
+        self.assertEqual(told, ["aborted"])
+
+    def test_faults_of_an_observer_change_nothing(self):
+        class Fails:
+            def start(self, operation):
+                raise ValueError("a fault of the test")
+
+        class FailsLater:
+            def start(self, operation):
+                return {}, {}.__getitem__
+
+        with serving(200, ALLOW) as url, self.assertLogs("portcullis_client", "WARNING") as logs:
+            for observer in (Fails(), FailsLater()):
+                self.assertTrue(Portcullis(url, service_key="a", observer=observer).check("ann", "a:b").allowed)
+        self.assertEqual(len(logs.records), 2)
+
 
 class Doubles(unittest.TestCase):
     def test_the_fake_decides_as_told_and_denies_the_rest(self):
@@ -173,6 +378,9 @@ class Doubles(unittest.TestCase):
         with self.assertRaises(UnavailableError):
             fake.require("ann", "c:d")
         self.assertEqual(len(fake.calls), 4)
+        assumed = [{"object": "doc:1", "relation": "viewer", "subject": "user:ann"}]
+        fake.check("ann", "a:b", relations=assumed)
+        self.assertEqual(fake.calls[-1], Check("ann", "a:b", relations=assumed))
 
     def test_fastapi_answers_by_the_decision(self):
         fake = FakePortcullis().allow("a:b", "ann").unavailable("a:b", "zoe")

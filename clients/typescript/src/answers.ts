@@ -14,23 +14,28 @@ export function jsonOf(answer: Answer): unknown {
 }
 
 export function decisionOf(answer: Answer): Decision | undefined {
-  return oneDecision(jsonOf(answer), answer);
+  return oneDecision(decidedOf(answer), answer);
 }
 
 /** Reads the answer of the legacy check, whose two members must agree. */
 export function legacyDecisionOf(answer: Answer): Decision | undefined {
-  const body = jsonOf(answer);
+  const body = decidedOf(answer);
   const decision = oneDecision(body, answer);
   return isObject(body) && body["allowed"] === decision?.allowed ? decision : undefined;
 }
 
 /** Reads the answer of a batch of `length` checks. */
 export function decisionsOf(answer: Answer, length: number): Decision[] | undefined {
-  const body = jsonOf(answer);
+  const body = decidedOf(answer);
   const results = isObject(body) ? body["results"] : undefined;
   if (!Array.isArray(results) || results.length !== length) return undefined;
   const decisions = results.map((result: unknown) => oneDecision(result, answer));
   return everyOf(decisions);
+}
+
+/** Returns the JSON of an answer with decisions. They come with the status 200 alone. */
+function decidedOf(answer: Answer): unknown {
+  return answer.status === 200 ? jsonOf(answer) : undefined;
 }
 
 function oneDecision(body: unknown, answer: Answer): Decision | undefined {
@@ -58,45 +63,47 @@ function permissionOf(of: unknown): Permission | undefined {
   if (!isObject(of)) return undefined;
   const [resource, action, decision] = [of["resource"], of["action"], of["decision"]].map(textOf);
   if (resource === undefined || action === undefined || decision === undefined) return undefined;
-  const dependsOn = of["depends_on"];
-  return Array.isArray(dependsOn) ? { resource, action, decision, dependsOn } : { resource, action, decision };
+  const dependsOn = dependsOnOf(of);
+  return dependsOn && { resource, action, decision, ...dependsOn };
+}
+
+/** Returns the attributes that a decision depends on, where there are some; `undefined` unless they are a list of texts. */
+function dependsOnOf(of: Record<string, unknown>): { readonly dependsOn?: readonly string[] } | undefined {
+  const names = of["depends_on"] ?? undefined;
+  if (names === undefined) return {};
+  return Array.isArray(names) && names.every((name) => typeof name === "string") ? { dependsOn: names } : undefined;
 }
 
 export function searchPageOf(body: unknown): SearchPage | undefined {
   if (!isObject(body) || typeof body["complete"] !== "boolean") return undefined;
   const { results, conditional } = body;
   if (!Array.isArray(results) || !Array.isArray(conditional)) return undefined;
-  return {
-    results: results.map(foundOf),
-    conditional: conditional.map(foundOf),
-    complete: body["complete"],
-    next: textOf(body["next"]),
-  };
+  const [found, others] = [everyOf(results.map(foundOf)), everyOf(conditional.map(foundOf))];
+  return found && others && { results: found, conditional: others, complete: body["complete"], next: textOf(body["next"]) };
 }
 
-function foundOf(of: unknown): Found {
-  if (!isObject(of)) return {};
-  const { depends_on: dependsOn, ...members } = of;
-  return Array.isArray(dependsOn) ? { ...members, dependsOn } : members;
+function foundOf(of: unknown): Found | undefined {
+  const dependsOn = isObject(of) ? dependsOnOf(of) : undefined;
+  if (!isObject(of) || !dependsOn) return undefined;
+  const { depends_on: _, ...members } = of;
+  const texts = Object.entries(members).filter(([, member]) => typeof member === "string");
+  return { ...Object.fromEntries(texts), ...dependsOn };
 }
 
 export function planOf(body: unknown): Plan | undefined {
   if (!isObject(body) || typeof body["kind"] !== "string") return undefined;
-  const { sql } = body;
-  const text = isObject(sql) ? textOf(sql["text"]) : undefined;
-  const params: unknown = isObject(sql) ? sql["params"] : undefined;
-  return {
-    kind: body["kind"],
-    sql: text === undefined ? undefined : { text, params: Array.isArray(params) ? params : [] },
-    exact: body["exact"] === true,
-  };
+  const sql = body["sql"] ?? undefined;
+  const [kind, exact] = [body["kind"], body["exact"] === true];
+  if (sql === undefined) return { kind, sql, exact };
+  if (!isObject(sql) || typeof sql["text"] !== "string" || !Array.isArray(sql["params"])) return undefined;
+  return { kind, sql: { text: sql["text"], params: sql["params"] }, exact };
 }
 
 export function countsOf(body: unknown): RelationCounts | undefined {
   if (!isObject(body)) return undefined;
   const { written, unchanged, deleted, absent } = body;
   const counts = [written, unchanged, deleted, absent];
-  if (!counts.every((count) => typeof count === "number")) return undefined;
+  if (!counts.every(Number.isSafeInteger)) return undefined;
   return { written, unchanged, deleted, absent } as RelationCounts;
 }
 

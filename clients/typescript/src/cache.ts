@@ -1,6 +1,6 @@
 /** Allows that were answered a short time ago. */
 
-import { differs, NO_REVISION, reaches, type Revision } from "./revisions.js";
+import { differs, NO_REVISION, parseRevision, reaches, type Revision } from "./revisions.js";
 import type { Decision } from "./types.js";
 
 /** The longest time that an allow may be kept, in milliseconds. */
@@ -42,8 +42,9 @@ export class AllowCache {
     return undefined;
   }
 
-  /** Keeps an allow. */
+  /** Keeps an allow, unless other answers have made it old meanwhile. */
   put(key: string, decision: Decision): void {
+    if (decision.revision !== undefined && differs(parseRevision(decision.revision), this.#revision)) return;
     this.#entries.delete(key);
     if (this.#entries.size >= this.#most) {
       for (const oldest of this.#entries.keys()) {

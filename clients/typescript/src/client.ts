@@ -3,6 +3,7 @@
 import {
   countsOf, decisionOf, decisionsOf, jsonOf, legacyDecisionOf, permissionsOf, planOf, searchPageOf,
 } from "./answers.js";
+import { isAddress, isBare } from "./address.js";
 import { AllowCache, LONGEST_TTL_MS } from "./cache.js";
 import { callCredential, credentialOf, environment, type Credential } from "./credentials.js";
 import { Deadline } from "./deadline.js";
@@ -13,7 +14,7 @@ import {
 import { isObject, LostRevision, Transport, type Answer } from "./transport.js";
 import type {
   AnyTenant, CallOptions, Check, Decision, Entity, Observer, OnUnavailable, Options, Outcome, Permission, Plan, Relation,
-  RelationCounts, Resource, Response, SearchPage,
+  RelationCounts, Resource, Response, SearchPage, TenantNames,
 } from "./types.js";
 import { VERSION } from "./version.js";
 
@@ -37,15 +38,22 @@ interface Call<V> {
   read(answer: Answer): V | undefined;
 }
 
+/** A call from its begin to its end. Its requests have one deadline and one request id. */
+interface Session {
+  readonly options: CallOptions;
+  readonly deadline: Deadline;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** A check that waits for the others of its turn. */
-interface Waiting<T extends AnyTenant> {
+interface Waiting<T extends TenantNames> {
   readonly check: Check<T>;
-  readonly resolve: (decision: Decision) => void;
+  readonly resolve: (decision: Decision | Promise<Decision>) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** A client of one service. It may be shared by everything that asks. */
-export class Portcullis<T extends AnyTenant = AnyTenant> {
+export class Portcullis<T extends TenantNames = AnyTenant> {
   readonly #transport: Transport;
   readonly #credential: Credential;
   readonly #domain: string | undefined;
@@ -64,10 +72,16 @@ export class Portcullis<T extends AnyTenant = AnyTenant> {
     if (cache && !(cache.ttlMs > 0 && cache.ttlMs <= LONGEST_TTL_MS)) {
       throw unsendable(`expected \`cache.ttlMs\` above 0 and up to ${LONGEST_TTL_MS}`);
     }
-    this.#transport = new Transport(url, options.maxAttempts ?? 3, options.retryBudget ?? 0.1);
+    if (cache?.maxEntries !== undefined && !(cache.maxEntries >= 1)) throw unsendable("expected `cache.maxEntries` above 0");
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, maxAttempts = 3, retryBudget = 0.1 } = options;
+    if (!(timeoutMs > 0 && maxAttempts >= 1 && retryBudget >= 0)) {
+      throw unsendable("expected `timeoutMs` and `maxAttempts` above 0, and `retryBudget` of 0 or more");
+    }
+    if (!isAddress(url) || !isBare(url)) throw unsendable("expected a `url` of http or https, without user, query and fragment");
+    this.#transport = new Transport(url, maxAttempts, retryBudget);
     this.#credential = credentialOf(options);
     this.#domain = options.domain;
-    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.#timeoutMs = timeoutMs;
     this.#onUnavailable = options.onUnavailable ?? "throw";
     this.#cache = cache && new AllowCache(cache.ttlMs, cache.maxEntries);
     this.#observer = options.observer;
@@ -110,23 +124,18 @@ export class Portcullis<T extends AnyTenant = AnyTenant> {
 
   /** Lists what a subject (without one the caller) may do on each registered resource, from all pages. */
   async permissions(of: { subject?: string } = {}, options: CallOptions = {}): Promise<readonly Permission[]> {
-    const found: Permission[] = [];
-    const deadline = this.#deadline(options);
-    const requestId = crypto.randomUUID();
-    try {
+    return this.#observed("permissions", options, async (session) => {
+      const found: Permission[] = [];
       let path: string | undefined = "/api/v1/permissions";
       while (path !== undefined) {
-        const page: [Permission[], string | undefined] = await this.#within(
-          { operation: "permissions", method: "POST", path, repeats: true, reads: true, body: of, read: permissionsPage },
-          options, deadline, requestId,
+        const page: [Permission[], string | undefined] = await this.#exchange(
+          { operation: "permissions", method: "POST", path, repeats: true, reads: true, body: of, read: permissionsPage }, session,
         );
         found.push(...page[0]);
         path = page[1];
       }
       return found;
-    } finally {
-      deadline.close();
-    }
+    });
   }
 
   async searchResources(body: Readonly<Record<string, unknown>>, options: CallOptions = {}): Promise<SearchPage> {
@@ -198,6 +207,9 @@ export class Portcullis<T extends AnyTenant = AnyTenant> {
   /** Sends a request to any route. Only a `GET` is tried again. */
   async request(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Response> {
     if (!path.startsWith("/")) throw unsendable("expected a path that begins with `/`");
+    if (!/^[!-~]+$/.test(path) || !/^[A-Za-z]+$/.test(method)) {
+      throw unsendable("the request cannot be sent: its method or path is malformed");
+    }
     const read = (answer: Answer): Response | undefined => {
       const json = answer.text === "" ? undefined : jsonOf(answer);
       const isAnswer = answer.text === "" || json !== undefined;
@@ -213,25 +225,34 @@ export class Portcullis<T extends AnyTenant = AnyTenant> {
   }
 
   async #checked(operation: string, check: Check<T>, options: CallOptions): Promise<Decision> {
-    const body = this.#bodyOf(check);
-    const credential = options.credential ? callCredential(options.credential) : this.#credential;
-    const key = this.#cache?.key(credential.identity, JSON.stringify(body));
-    if (key !== undefined && this.#cache?.reaches(this.#demanded(options))) {
-      const kept = this.#cache.get(key);
-      if (kept) return kept;
-    }
     const call: Call<Decision> = {
-      operation, method: "POST", path: "/api/v1/check", repeats: true, reads: true, body, read: decisionOf,
+      operation, method: "POST", path: "/api/v1/check", repeats: true, reads: true, body: this.#bodyOf(check), read: decisionOf,
     };
-    const decision = await this.#decided(options, () => this.#call(call, options), (one) => one);
-    if (key !== undefined && decision.allowed && !decision.unavailable) this.#cache?.put(key, decision);
+    const ask = (session: Session): Promise<Decision> => this.#kept(call.body, options, () => this.#exchange(call, session));
+    return this.#decided(options, () => this.#observed(operation, options, ask), (one) => one);
+  }
+
+  /** Returns the allow that the cache has, or asks and keeps an allow. */
+  async #kept(body: unknown, options: CallOptions, ask: () => Promise<Decision>): Promise<Decision> {
+    if (!this.#cache) return ask();
+    const credential = options.credential ? callCredential(options.credential) : this.#credential;
+    const key = this.#cache.key(credential.identity, jsonText(body));
+    const kept = this.#cache.reaches(this.#demanded(options)) ? this.#cache.get(key) : undefined;
+    if (kept) return kept;
+    const decision = await ask();
+    if (decision.allowed && !decision.unavailable) this.#cache.put(key, decision);
     return decision;
   }
 
   /** Puts a check into the batch of this turn of the event loop. */
-  #gathered(check: Check<T>): Promise<Decision> {
-    if (this.#waiting.length === 0) queueMicrotask(() => void this.#sendGathered());
-    return new Promise((resolve, reject) => this.#waiting.push({ check, resolve, reject }));
+  async #gathered(check: Check<T>): Promise<Decision> {
+    const body = this.#bodyOf(check);
+    // What cannot be sent is not the fault of the others.
+    jsonText(body);
+    return this.#kept(body, {}, () => {
+      if (this.#waiting.length === 0) queueMicrotask(() => void this.#sendGathered());
+      return new Promise((resolve, reject) => this.#waiting.push({ check, resolve, reject }));
+    });
   }
 
   async #sendGathered(): Promise<void> {
@@ -242,15 +263,17 @@ export class Portcullis<T extends AnyTenant = AnyTenant> {
         const decisions = await this.checks(part.map((one) => one.check));
         part.forEach((one, number) => one.resolve(decisions[number] as Decision));
       } catch (error) {
-        part.forEach((one) => one.reject(error));
+        // The fault of one check refuses the batch: each is asked alone, and gets its own answer.
+        const isOfOne = error instanceof RejectedError && error.status === 400 && part.length > 1;
+        part.forEach((one) => (isOfOne ? one.resolve(this.#checked("check", one.check, {})) : one.reject(error)));
       }
     }
   }
 
   #bodyOf(check: Check<T>): Record<string, unknown> {
-    const { subject, resource, action, domain = this.#domain, attributes, expected } = check;
+    const { subject, resource, action, domain, attributes, expected, relations } = check;
     // Members that are absent are left out of the JSON.
-    return { subject, resource, action: action ?? verbOf(resource), domain, attributes, expected };
+    return { subject, resource, action: action ?? verbOf(resource), domain: domain ?? this.#domain, attributes, expected, relations };
   }
 
   async #search(what: string, body: Readonly<Record<string, unknown>>, options: CallOptions): Promise<SearchPage> {
@@ -282,40 +305,29 @@ export class Portcullis<T extends AnyTenant = AnyTenant> {
     }
   }
 
-  #deadline(options: CallOptions): Deadline {
-    return new Deadline(options.timeoutMs ?? this.#timeoutMs, options.signal);
+  async #call<V>(call: Call<V>, options: CallOptions): Promise<V> {
+    return this.#observed(call.operation, options, (session) => this.#exchange(call, session));
   }
 
-  async #call<V>(call: Call<V>, options: CallOptions): Promise<V> {
-    const deadline = this.#deadline(options);
+  /** Makes a call, and tells the observer how it ends. */
+  async #observed<V>(operation: string, options: CallOptions, work: (session: Session) => Promise<V>): Promise<V> {
+    const deadline = new Deadline(options.timeoutMs ?? this.#timeoutMs, options.signal);
+    const observed = harmless(() => this.#observer?.start(operation));
     try {
-      return await this.#within(call, options, deadline);
+      const value = await work({ options, deadline, headers: { ...observed?.headers, "x-request-id": crypto.randomUUID() } });
+      harmless(() => observed?.end?.(outcomeOf(value)));
+      return value;
+    } catch (error) {
+      harmless(() => observed?.end?.(outcomeOfError(error)));
+      throw error;
     } finally {
       deadline.close();
     }
   }
 
-  /** Makes a call. The pages of a list have one deadline and one request id. */
-  async #within<V>(
-    call: Call<V>, options: CallOptions, deadline: Deadline, requestId: string = crypto.randomUUID(),
-  ): Promise<V> {
-    const observed = this.#observer?.start(call.operation);
-    try {
-      const headers = { ...observed?.headers, "x-request-id": requestId };
-      const value = await this.#exchange(call, options, deadline, headers);
-      observed?.end?.(outcomeOf(value));
-      return value;
-    } catch (error) {
-      observed?.end?.(outcomeOfError(error));
-      throw error;
-    }
-  }
-
-  async #exchange<V>(
-    call: Call<V>, options: CallOptions, deadline: Deadline, added: Readonly<Record<string, string>>,
-  ): Promise<V> {
+  async #exchange<V>(call: Call<V>, { options, deadline, headers: added }: Session): Promise<V> {
     const credential = options.credential ? callCredential(options.credential) : this.#credential;
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const body = call.body === undefined ? undefined : jsonText(call.body);
     const headers = {
       ...added, ...commonHeaders(body), ...(call.reads ? minimumHeaders(this.#demanded(options)) : {}),
     };
@@ -355,9 +367,10 @@ export class Portcullis<T extends AnyTenant = AnyTenant> {
   }
 }
 
-/** Returns the verb of a resource: what stands behind its last colon. */
-function verbOf(resource: string): string {
-  return resource.slice(resource.lastIndexOf(":") + 1);
+/** Returns what stands behind the last colon; `undefined` where it is percent-encoded: the service decodes it for its rules. */
+function verbOf(resource: string): string | undefined {
+  const verb = resource.slice(resource.lastIndexOf(":") + 1);
+  return verb.includes("%") ? undefined : verb;
 }
 
 function commonHeaders(body: string | undefined): Record<string, string> {
@@ -377,10 +390,28 @@ function minimumHeaders({ policy, entities }: Revision): Record<string, string> 
   };
 }
 
+/** Returns the JSON of a body. Rejects what JSON has not: it would be left out, or sent as `null`. */
+function jsonText(body: unknown): string {
+  try {
+    const text: string | undefined = JSON.stringify(body, finite);
+    if (text !== undefined) return text;
+  } catch {
+    // A big integer, a circle, NaN or an infinite number.
+  }
+  throw unsendable("the request cannot be written as JSON");
+}
+
+/** Returns a member of a body; throws for NaN and infinite numbers. */
+function finite(_: string, value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError("a number is NaN or infinite");
+  return value;
+}
+
 /** Returns the path of an entity. Segments of dots would lead elsewhere. */
 function entityPath(type: string, id: string): string {
   for (const [name, value] of [["type", type], ["id", id]] as const) {
     if (value === "" || value === "." || value === "..") throw unsendable(`\`${value}\` cannot be the ${name} of an entity`);
+    if (/\p{Surrogate}/u.test(value)) throw unsendable(`the ${name} of an entity has a half of a pair of surrogates`);
   }
   return `/api/v1/entities/${segment(type)}/${segment(id)}`;
 }
@@ -397,6 +428,16 @@ function permissionsPage(answer: Answer): [Permission[], string | undefined] | u
   if (!found) return undefined;
   const cursor = /<[^>]*[?&]cursor=([^>&]*)[^>]*>\s*;\s*rel="?next"?/.exec(answer.headers.get("link") ?? "")?.[1];
   return [found, cursor === undefined ? undefined : `/api/v1/permissions?cursor=${cursor}`];
+}
+
+/** Returns what a function of the caller gives. What it throws is logged, and changes nothing. */
+function harmless<V>(told: () => V): V | undefined {
+  try {
+    return told();
+  } catch (error) {
+    console.warn("the observer of Portcullis fails", error);
+    return undefined;
+  }
 }
 
 function outcomeOf(value: unknown): Outcome {

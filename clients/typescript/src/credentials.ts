@@ -1,8 +1,10 @@
 /** Credentials: each adds its header to a request. None of them is ever in a text form. */
 
 import { unsendable } from "./errors.js";
+import { isAddress } from "./address.js";
 import { MAX_ANSWER, readText } from "./body.js";
 import type { Deadline } from "./deadline.js";
+import { isTransient, retryAfter } from "./retry.js";
 import type { CallCredential, Options } from "./types.js";
 
 /** Tokens are renewed so long before their end. */
@@ -20,16 +22,30 @@ export interface Credential {
 export type Header = readonly [name: string, value: string];
 
 /** There is no token to be had. The message has no part of the credential. */
-export class NoToken extends Error {}
+export class NoToken extends Error {
+  /** Whether a further attempt may get one. */
+  readonly again: boolean;
+  /** The seconds that the token endpoint asked to wait. */
+  readonly retryAfter: number | undefined;
+
+  constructor(message: string, again = false, retryAfter?: number) {
+    super(message);
+    this.again = again;
+    this.retryAfter = retryAfter;
+  }
+}
 
 /** Returns the credential of a client. */
 export function credentialOf(options: Options): Credential {
   const given = [options.serviceKey, options.token, options.tokenProvider, options.clientCredentials];
-  const count = given.filter((it) => it !== undefined).length;
+  const count = given.filter((it) => it !== undefined && it !== null).length;
   if (count > 1) throw unsendable("expected one of `serviceKey`, `token`, `tokenProvider` and `clientCredentials`");
-  if (options.token !== undefined) return fixed("authorization", `Bearer ${options.token}`);
+  if (isGiven(options.token)) return fixed("authorization", options.token, "Bearer ");
   if (options.tokenProvider) return new Renewed(provided(options.tokenProvider));
-  if (options.clientCredentials) return new Renewed(clientCredentials(options.clientCredentials));
+  if (options.clientCredentials) {
+    if (!isAddress(options.clientCredentials.tokenUrl)) throw unsendable("expected a `tokenUrl` of http or https");
+    return new Renewed(clientCredentials(options.clientCredentials));
+  }
   const key = options.serviceKey ?? environment("PORTCULLIS_SERVICE_KEY");
   if (key === undefined) throw unsendable("expected a credential: `serviceKey`, or the variable PORTCULLIS_SERVICE_KEY");
   return fixed("x-service-api-key", key);
@@ -37,8 +53,8 @@ export function credentialOf(options: Options): Credential {
 
 /** Returns the credential of a call. */
 export function callCredential(of: CallCredential): Credential {
-  if (of.serviceKey !== undefined) return fixed("x-service-api-key", of.serviceKey);
-  if (of.token !== undefined) return fixed("authorization", `Bearer ${of.token}`);
+  if (isGiven(of.serviceKey)) return fixed("x-service-api-key", of.serviceKey);
+  if (isGiven(of.token)) return fixed("authorization", of.token, "Bearer ");
   throw unsendable("expected `serviceKey` or `token` in `credential`");
 }
 
@@ -47,7 +63,19 @@ export function environment(name: string): string | undefined {
   return typeof process === "undefined" ? undefined : process.env[name] || undefined;
 }
 
-function fixed(name: string, value: string): Credential {
+/** Programs in JavaScript also say `null` for what is absent. */
+function isGiven(text: string | null | undefined): text is string {
+  return text !== undefined && text !== null;
+}
+
+/** Returns whether a header can hold the text. An error of what sends it would show it. */
+function isHoldable(text: unknown): text is string {
+  return typeof text === "string" && /^[!-~]+$/.test(text);
+}
+
+function fixed(name: string, secret: string, scheme = ""): Credential {
+  if (!isHoldable(secret)) throw unsendable("no header can hold the credential");
+  const value = scheme + secret;
   // A closure holds the secret: an object with a field would show it in logs.
   return {
     identity: `${name} ${value}`,
@@ -123,7 +151,7 @@ function provided(provider: () => string | Promise<string>): Source {
     } catch {
       throw new NoToken("the provider of tokens fails");
     }
-    if (typeof text !== "string" || text === "") throw new NoToken("the provider gave no token");
+    if (!isHoldable(text)) throw new NoToken("the provider gave no usable token");
     return { text, end: Infinity };
   };
 }
@@ -141,7 +169,9 @@ function clientCredentials(of: NonNullable<Options["clientCredentials"]>): Sourc
       signal: deadline.signal,
     });
     const text = await readText(answer, MAX_ANSWER);
-    if (answer.status !== 200) throw new NoToken(`the token endpoint answers ${answer.status}`);
+    if (answer.status !== 200) {
+      throw new NoToken(`the token endpoint answers ${answer.status}`, isTransient(answer.status), retryAfter(answer.headers));
+    }
     return token(text);
   };
 }
@@ -155,7 +185,7 @@ function token(text: string): Token {
     throw new NoToken("the token endpoint does not answer with JSON");
   }
   const { access_token: access, expires_in: seconds } = (answer ?? {}) as Record<string, unknown>;
-  if (typeof access !== "string" || access === "") throw new NoToken("the token endpoint gives no `access_token`");
+  if (!isHoldable(access)) throw new NoToken("the token endpoint gives no usable `access_token`");
   const life = typeof seconds === "number" && seconds >= 0 ? seconds * 1000 : 0;
   return { text: access, end: performance.now() + life };
 }

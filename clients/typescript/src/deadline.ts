@@ -1,5 +1,10 @@
 /** One deadline over everything that a call does. */
 
+import { unsendable } from "./errors.js";
+
+/** The longest time of a timer, in milliseconds: a longer one would end at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** The time that a call may still take, by a monotonic clock. */
 export class Deadline {
   readonly #end: number;
@@ -9,8 +14,9 @@ export class Deadline {
   readonly #onCallerAbort = (): void => this.#controller.abort();
 
   constructor(timeoutMs: number, caller: AbortSignal | undefined) {
+    if (!(timeoutMs > 0)) throw unsendable("expected `timeoutMs` above 0");
     this.#end = performance.now() + timeoutMs;
-    this.#timer = setTimeout(() => this.#controller.abort(), timeoutMs);
+    this.#timer = setTimeout(() => this.#controller.abort(), Math.min(timeoutMs, LONGEST_TIMER_MS));
     this.#caller = caller;
     if (caller?.aborted) this.#controller.abort();
     caller?.addEventListener("abort", this.#onCallerAbort, { once: true });

@@ -1,7 +1,7 @@
 /** Express: a handler that lets a request go on if the service allows it. */
 
 import { isProblem, judge, type Protection } from "./problem.js";
-import type { AnyTenant } from "./types.js";
+import type { AnyTenant, TenantNames } from "./types.js";
 
 /** What this handler needs of the answer of Express. */
 export interface ExpressResponse {
@@ -12,9 +12,9 @@ export interface ExpressResponse {
 
 /**
  * Returns a handler for a route. Without a subject it answers 401, for a denial 403, and 503 if there is no decision, as
- * `application/problem+json`.
+ * `application/problem+json`. Where the type of the request is not said, it is any.
  */
-export function protect<R, T extends AnyTenant = AnyTenant>(of: Protection<R, T>) {
+export function protect<R = any, T extends TenantNames = AnyTenant>(of: Protection<R, T>) {
   return async (request: R, response: ExpressResponse, next: (error?: unknown) => void): Promise<void> => {
     try {
       const judged = await judge(of, request);

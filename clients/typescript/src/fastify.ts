@@ -1,7 +1,7 @@
 /** Fastify: a `preHandler` that lets a request go on if the service allows it. */
 
 import { isProblem, judge, type Protection } from "./problem.js";
-import type { AnyTenant } from "./types.js";
+import type { AnyTenant, TenantNames } from "./types.js";
 
 /** What this hook needs of the answer of Fastify. */
 export interface FastifyAnswer {
@@ -12,11 +12,12 @@ export interface FastifyAnswer {
 
 /**
  * Returns a `preHandler` for a route. Without a subject it answers 401, for a denial 403, and 503 if there is no decision, as
- * `application/problem+json`.
+ * `application/problem+json`. Where the type of the request is not said, it is any.
  */
-export function protect<R, T extends AnyTenant = AnyTenant>(of: Protection<R, T>) {
-  return async (request: R, answer: FastifyAnswer): Promise<FastifyAnswer | void> => {
-    const judged = await judge(of, request);
+export function protect<R = any, T extends TenantNames = AnyTenant>(of: Protection<R, T>) {
+  // Fastify has many types of hooks, from which the compiler would infer the type of the request.
+  return async (request: any, answer: FastifyAnswer): Promise<FastifyAnswer | void> => {
+    const judged = await judge<R, T>(of, request);
     if (!isProblem(judged)) return;
     return answer.code(judged.status).headers({ ...judged.headers }).send(JSON.stringify(judged.body));
   };

@@ -2,16 +2,16 @@
 
 import type { Portcullis } from "./client.js";
 import { RejectedError, UnavailableError } from "./errors.js";
-import type { AnyTenant, Attributes, Check, Decision } from "./types.js";
+import type { AnyTenant, Check, Decision, TenantNames } from "./types.js";
 
 /** What `protect` takes. `R` is the request of the framework. */
-export interface Protection<R, T extends AnyTenant = AnyTenant> {
+export interface Protection<R, T extends TenantNames = AnyTenant> {
   readonly client: Pick<Portcullis<T>, "check">;
   readonly resource: T["resource"];
   readonly action?: string;
   /** Returns who asks; `undefined` where nobody is signed in. */
   readonly subject: (request: R) => string | undefined;
-  readonly attributes?: (request: R) => T["attributes"] & Attributes;
+  readonly attributes?: (request: R) => T["attributes"];
   /** Whether a denial shows its rule and reason to the caller. */
   readonly exposeReason?: boolean;
 }
@@ -31,7 +31,7 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /** Decides about a request. Returns the problem, or the decision by which the handler may go on. */
-export async function judge<R, T extends AnyTenant>(of: Protection<R, T>, request: R): Promise<Problem | Decision> {
+export async function judge<R, T extends TenantNames>(of: Protection<R, T>, request: R): Promise<Problem | Decision> {
   const subject = of.subject(request);
   if (subject === undefined || subject === "") return problem(401);
   const check: Check<T> = {

@@ -8,11 +8,11 @@ import { createInterface } from "node:readline";
 
 import { Portcullis } from "./client.js";
 import { DeniedError, UnavailableError } from "./errors.js";
-import type { Check, Decision } from "./types.js";
+import type { CallOptions, Check, Decision } from "./types.js";
 
 type Answer = "allow" | "deny" | "unavailable";
 
-/** Decides as a test says, and denies everything else. */
+/** Decides as a test says, and denies everything else. Options of calls change nothing. */
 export class FakePortcullis {
   // The last entry that fits counts.
   readonly #entries: { readonly resource: string; readonly subject: string | undefined; readonly answer: Answer }[] = [];
@@ -37,7 +37,7 @@ export class FakePortcullis {
     return this.#calls;
   }
 
-  async check(check: Check): Promise<Decision> {
+  async check(check: Check, _options?: CallOptions): Promise<Decision> {
     this.#calls.push(check);
     const entry = this.#entries.findLast(
       ({ resource, subject }) => resource === check.resource && (subject === undefined || subject === check.subject),
@@ -52,13 +52,13 @@ export class FakePortcullis {
     };
   }
 
-  async require(check: Check): Promise<Decision> {
+  async require(check: Check, _options?: CallOptions): Promise<Decision> {
     const decision = await this.check(check);
     if (!decision.allowed) throw new DeniedError(decision);
     return decision;
   }
 
-  async checks(checks: readonly Check[]): Promise<readonly Decision[]> {
+  async checks(checks: readonly Check[], _options?: CallOptions): Promise<readonly Decision[]> {
     return Promise.all(checks.map((check) => this.check(check)));
   }
 

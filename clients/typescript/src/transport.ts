@@ -4,6 +4,7 @@ import { MAX_ANSWER, TooLarge, readText } from "./body.js";
 import { NoToken, type Credential, type Header } from "./credentials.js";
 import { EXPIRED, type Deadline } from "./deadline.js";
 import { RejectedError, UnavailableError, type Kind } from "./errors.js";
+import { isTransient, retryAfter } from "./retry.js";
 
 /** The largest and the first wait between attempts, in milliseconds. */
 const LONGEST_WAIT_MS = 250;
@@ -78,32 +79,37 @@ export class Transport {
     this.#budget.addCall();
     let renewed = false;
     let sent = 0;
-    for (;;) {
+    // `tried` counts the attempts without a token, too.
+    for (let tried = 1; ; tried += 1) {
       const header = await credentialHeader(credential, deadline, sent);
-      sent += 1;
-      const result = await this.#attempt(request, header, deadline);
-      if ("text" in result) {
-        const answer = { ...result, attempts: sent };
-        if (answer.status < 300) return answer;
-        if (answer.status === 401 && !renewed && credential.renew(header)) {
-          renewed = true;
-          continue;
+      let failure: Failure;
+      if ("kind" in header) {
+        failure = header;
+      } else {
+        sent += 1;
+        const result = await this.#attempt(request, header, deadline);
+        if ("text" in result) {
+          const answer = { ...result, attempts: sent };
+          if (answer.status < 300) return answer;
+          if (answer.status === 401 && !renewed && credential.renew(header)) {
+            renewed = true;
+            continue;
+          }
+          throw refusal(answer);
         }
-        throw refusal(answer);
+        failure = result;
       }
       deadline.throwIfCallerAborted();
-      const wait = this.#waitBefore(result, request, sent, deadline);
-      if (wait === undefined) {
-        throw new UnavailableError({ ...result, attempts: sent });
-      }
+      const wait = this.#waitBefore(failure, request, tried, deadline);
+      if (wait === undefined) throw new UnavailableError({ ...failure, attempts: sent });
       await waitOrExpire(wait, deadline, sent);
     }
   }
 
   /** Returns the milliseconds before the next attempt, or `undefined` where there is none. */
-  #waitBefore(failure: Failure, request: Request, sent: number, deadline: Deadline): number | undefined {
-    if (!failure.again || !request.repeats || sent >= this.#maxAttempts) return undefined;
-    const backoff = Math.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (sent - 1));
+  #waitBefore(failure: Failure, request: Request, tried: number, deadline: Deadline): number | undefined {
+    if (!failure.again || !request.repeats || tried >= this.#maxAttempts) return undefined;
+    const backoff = Math.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tried - 1));
     const wait = failure.retryAfter === undefined ? backoff : failure.retryAfter * 1000;
     if (wait >= deadline.left || !this.#budget.take()) return undefined;
     return wait;
@@ -143,21 +149,12 @@ export class Transport {
 function failureOfStatus(answer: globalThis.Response): Failure | undefined {
   const { status } = answer;
   const message = `the service answers ${status}`;
-  if (status === 429 || (status >= 502 && status <= 504)) {
-    return { kind: "status", message, again: true, status, retryAfter: retryAfter(answer.headers) };
+  if (status === 429 || status >= 500) {
+    return { kind: "status", message, again: isTransient(status), status, retryAfter: retryAfter(answer.headers) };
   }
-  if (status >= 500) return { kind: "status", message, again: false, status };
   // A browser shows a redirect that is not followed as status 0.
   if (status < 200 || (status >= 300 && status < 400)) return { kind: "answer", message, again: false, status };
   return undefined;
-}
-
-/** Reads `Retry-After` (RFC 9110, section 10.2.3) in seconds; `undefined` where it cannot be read. */
-function retryAfter(headers: Headers): number | undefined {
-  const text = headers.get("retry-after")?.trim() ?? "";
-  if (/^[0-9]{1,9}$/.test(text)) return Number(text);
-  const instant = /GMT$/.test(text) ? Date.parse(text) : NaN;
-  return Number.isNaN(instant) ? undefined : Math.max(0, (instant - Date.now()) / 1000);
 }
 
 function failureOf(error: unknown, deadline: Deadline): Failure {
@@ -178,7 +175,7 @@ async function credentialHeader(
   credential: Credential,
   deadline: Deadline,
   attempts: number,
-): Promise<Header> {
+): Promise<Header | Failure> {
   try {
     return await deadline.race(credential.header(deadline));
   } catch (error) {
@@ -186,8 +183,11 @@ async function credentialHeader(
     if (error === EXPIRED || deadline.signal.aborted) {
       throw new UnavailableError({ kind: "timeout", message: "no token before the deadline", attempts });
     }
-    const message = error instanceof NoToken ? error.message : "the token endpoint cannot be reached";
-    throw new UnavailableError({ kind: "credential", message, attempts });
+    if (error instanceof NoToken) {
+      return { kind: "credential", message: error.message, again: error.again, retryAfter: error.retryAfter };
+    }
+    const again = failureOf(error, deadline).again;
+    return { kind: "credential", message: "the token endpoint cannot be reached", again };
   }
 }
 

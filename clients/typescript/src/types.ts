@@ -16,14 +16,21 @@ export interface Attributes {
   readonly context?: Values;
 }
 
-/** The names of a tenant. `portcullis types --lang ts` writes a narrower type, with which wrong names do not compile. */
+/** The names of a tenant. `portcullis types --lang ts` writes a type with which wrong names do not compile. */
+export interface TenantNames {
+  resource: string;
+  // Interfaces have no index signature, as `Values` has.
+  attributes: { user?: object; resource?: object; action?: object; context?: object };
+}
+
+/** The names of any tenant. */
 export interface AnyTenant {
   resource: string;
   attributes: Attributes;
 }
 
 /** A question: may the subject do the action on the resource? */
-export interface Check<T extends AnyTenant = AnyTenant> {
+export interface Check<T extends TenantNames = AnyTenant> {
   readonly subject: string;
   /** `<name>:<verb>`. */
   readonly resource: T["resource"];
@@ -34,6 +41,8 @@ export interface Check<T extends AnyTenant = AnyTenant> {
   readonly attributes?: T["attributes"];
   /** What another system decided. It changes no decision. */
   readonly expected?: "allow" | "deny";
+  /** Tuples that count beside the stored ones, in this decision alone. They take the right to assume. */
+  readonly relations?: readonly Relation[];
 }
 
 /** The answer to a check. */
@@ -142,7 +151,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What is told about each call. */
+/** What is told about each call. What it throws is logged, and changes nothing. */
 export interface Observer {
   /** Called before the first request. Returns headers to add, and a function that is told the end. */
   start(operation: string): { headers?: Readonly<Record<string, string>>; end?: (outcome: Outcome) => void };

@@ -118,8 +118,8 @@ async function outcome(made: Promise<unknown>): Promise<Json> {
       return { outcome: "unavailable", kind, attempts, status, retry_after_ms: retryAfter && retryAfter * 1000 };
     }
     if (error instanceof RejectedError) {
-      const { status, code, message, attempts, details } = error;
-      return { outcome: "rejected", status, code, message, attempts, details };
+      const { status, code, message, attempts, details, requestId } = error;
+      return { outcome: "rejected", status, code, message, attempts, details, request_id: requestId };
     }
     throw error;
   }
@@ -134,7 +134,8 @@ function has(whole: unknown, part: unknown): boolean {
     const members = whole as Json | undefined;
     return typeof members === "object" && members !== null && Object.entries(part).every(([name, item]) => has(members[name], item));
   }
-  return isDeepStrictEqual(whole, part);
+  // What is absent is not defined in this language.
+  return isDeepStrictEqual(whole ?? null, part);
 }
 
 async function checkStep(file: string, client: Portcullis, step: Step): Promise<string[]> {

@@ -19,6 +19,7 @@ from ._types import (
     OnUnavailable,
     Permission,
     Plan,
+    Relation,
     RelationCounts,
     Response,
     SearchPage,
@@ -72,13 +73,14 @@ class AsyncPortcullis:
         domain: str | None = None,
         attributes: Attributes | None = None,
         expected: Literal["allow", "deny"] | None = None,
+        relations: Sequence[Relation] | None = None,
         timeout: float | None = None,
         revision: str | None = None,
         on_unavailable: OnUnavailable | None = None,
         credential: Credential | None = None,
     ) -> Decision:
         """Asks whether the subject may do the action on the resource. A denial is a value."""
-        check = Check(subject, resource, action, domain, attributes or {}, expected)
+        check = Check(subject, resource, action, domain, attributes or {}, expected, relations or ())
         return await self._run(self._core.check(check, CallOptions(timeout, revision, on_unavailable, credential)))
 
     async def require(
@@ -90,10 +92,11 @@ class AsyncPortcullis:
         domain: str | None = None,
         attributes: Attributes | None = None,
         expected: Literal["allow", "deny"] | None = None,
+        relations: Sequence[Relation] | None = None,
         **options: Any,
     ) -> Decision:
         """Returns an allow; raises `DeniedError` for a denial."""
-        check = Check(subject, resource, action, domain, attributes or {}, expected)
+        check = Check(subject, resource, action, domain, attributes or {}, expected, relations or ())
         return await self._run(self._core.require(check, CallOptions(**options)))
 
     async def checks(self, checks: Sequence[Check], **options: Any) -> list[Decision]:
@@ -138,8 +141,8 @@ class AsyncPortcullis:
 
     async def write_relations(
         self,
-        write: Sequence[Mapping[str, str]] = (),
-        delete: Sequence[Mapping[str, str]] = (),
+        write: Sequence[Relation] = (),
+        delete: Sequence[Relation] = (),
         **options: Any,
     ) -> RelationCounts:
         """Writes and deletes tuples (`object`, `relation`, `subject`), all or none."""
@@ -188,3 +191,6 @@ class AsyncPortcullis:
         except StopIteration as end:
             value: V = end.value
             return value
+        finally:
+            # Also where the caller gives up: the observer is told now.
+            flow.close()

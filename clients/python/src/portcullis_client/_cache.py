@@ -34,10 +34,12 @@ class AllowCache:
             return replace(decision, attempts=0)
 
     def put(self, key: str, decision: Decision) -> None:
-        """Keeps an allow. The oldest entry makes room for it."""
+        """Keeps an allow, unless other answers have made it old meanwhile. The oldest entry makes room for it."""
         with self._lock:
+            if decision.revision and Revision.parse(decision.revision).differs(self._revision):
+                return
             self._entries.pop(key, None)
-            while len(self._entries) >= self._most > 0:
+            while len(self._entries) >= self._most:
                 self._entries.popitem(last=False)
             self._entries[key] = (decision, self._now() + self._ttl)
 

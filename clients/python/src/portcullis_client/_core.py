@@ -6,22 +6,23 @@ The sync and the async client drive the same flows, so that they cannot differ.
 from __future__ import annotations
 
 import json
-import math
+import logging
 import os
+import re
 import random
 import threading
 import time
 import uuid
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, Union
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from . import _answers as answers
 from ._answers import Answer
 from ._cache import AllowCache
-from ._credentials import Credential, Header, NoToken, TokenRequest
+from ._credentials import Credential, Header, NoToken, TokenRequest, is_address
 from ._errors import DeniedError, Kind, RejectedError, UnavailableError, unsendable
 from ._revisions import Revision
 from ._types import (
@@ -32,6 +33,7 @@ from ._types import (
     OnUnavailable,
     Permission,
     Plan,
+    Relation,
     RelationCounts,
     Response,
     SearchPage,
@@ -48,6 +50,8 @@ FIRST_WAIT = 0.025
 #: The further attempts that the budget holds.
 BUDGET = 10.0
 
+LOG = logging.getLogger("portcullis_client")
+
 V = TypeVar("V")
 
 
@@ -57,7 +61,7 @@ class Send:
 
     method: str
     url: str
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)
     body: bytes | None
     deadline: float
 
@@ -120,6 +124,10 @@ class CallOptions:
     on_unavailable: OnUnavailable | None = None
     credential: Credential | None = None
 
+    def __post_init__(self) -> None:
+        if self.timeout is not None and not self.timeout > 0:
+            raise unsendable("expected `timeout` above 0")
+
 
 @dataclass(frozen=True)
 class Call(Generic[V]):
@@ -136,6 +144,21 @@ class Call(Generic[V]):
     reads: bool = False
     #: Whether its answer has the revision of an own write.
     writes: bool = False
+
+
+@dataclass
+class Session:
+    """A call from its begin to its end. Its requests have one deadline and one request id."""
+
+    options: CallOptions
+    deadline: float
+    headers: Mapping[str, str]
+    outcome: str = "aborted"
+
+    def ended(self, value: V) -> V:
+        """Notes how the call ended, and returns its value."""
+        self.outcome = _outcome(value)
+        return value
 
 
 class Core:
@@ -160,6 +183,12 @@ class Core:
             raise unsendable("expected `url`, or the variable PORTCULLIS_URL")
         if cache and not 0 < cache.ttl <= LONGEST_TTL:
             raise unsendable(f"expected the `ttl` of a cache above 0 and up to {LONGEST_TTL} seconds")
+        if cache and cache.max_entries < 1:
+            raise unsendable("expected `max_entries` of a cache above 0")
+        if not (timeout > 0 and max_attempts >= 1 and retry_budget >= 0):
+            raise unsendable("expected `timeout` and `max_attempts` above 0, and `retry_budget` of 0 or more")
+        if not is_address(address) or "@" in urlsplit(address).netloc or "?" in address or "#" in address:
+            raise unsendable("expected a `url` of http or https, without user, query and fragment")
         self._url = address.rstrip("/")
         self._credential = credential
         self._domain = domain
@@ -178,20 +207,12 @@ class Core:
     def check(self, check: Check, options: CallOptions, operation: str = "check") -> Flow[Decision]:
         """Decides a check, or takes the allow that the cache has."""
         body = self._body(check)
-        credential = options.credential or self._credential
-        key = f"{credential.identity}\n{_text(body)}" if self._cache else ""
-        if self._cache:
-            kept = self._cache.get(key, self._demanded(options))
-            if kept:
-                return kept
         call = Call(operation, "POST", "/api/v1/check", answers.read_decision, body, reads=True)
         try:
-            decision = yield from self._call(call, options)
+            with self._observed(operation, options) as session:
+                return session.ended((yield from self._kept(call, session)))
         except UnavailableError as error:
             return self._instead(error, options)
-        if self._cache and decision.allowed:
-            self._cache.put(key, decision)
-        return decision
 
     def require(self, check: Check, options: CallOptions) -> Flow[Decision]:
         """Returns an allow, and raises a denial."""
@@ -230,19 +251,14 @@ class Core:
 
     def permissions(self, subject: str | None, options: CallOptions) -> Flow[list[Permission]]:
         """Lists permissions from all pages, before one deadline."""
-        deadline = self._deadline(options)
-        request_id = str(uuid.uuid4())
         found: list[Permission] = []
         path: str | None = "/api/v1/permissions"
-        while path:
-            page, path = yield from self._call(
-                Call("permissions", "POST", path, _permissions_page, _given(subject=subject), reads=True),
-                options,
-                deadline,
-                request_id,
-            )
-            found.extend(page)
-        return found
+        with self._observed("permissions", options) as session:
+            while path:
+                call = Call("permissions", "POST", path, _permissions_page, _given(subject=subject), reads=True)
+                page, path = yield from self._exchange(call, session)
+                found.extend(page)
+            return session.ended(found)
 
     def search(self, what: str, body: Mapping[str, Any], options: CallOptions) -> Flow[SearchPage]:
         """Answers a page of a search."""
@@ -276,8 +292,8 @@ class Core:
 
     def write_relations(
         self,
-        write: Sequence[Mapping[str, str]],
-        delete: Sequence[Mapping[str, str]],
+        write: Sequence[Relation],
+        delete: Sequence[Relation],
         options: CallOptions,
     ) -> Flow[RelationCounts]:
         """Writes and deletes tuples."""
@@ -299,6 +315,8 @@ class Core:
         """Sends a request to any route. Only a `GET` is tried again."""
         if not path.startswith("/"):
             raise unsendable("expected a path that begins with `/`")
+        if not re.fullmatch("[!-~]+", path) or not re.fullmatch("[A-Za-z]+", method):
+            raise unsendable("the request cannot be sent: its method or path is malformed")
         reads = method == "GET"
         call = Call("request", method, path, _any_answer, body, repeats=reads, writes=not reads)
         return (yield from self._call(call, options))
@@ -310,19 +328,26 @@ class Core:
     # -- calls
 
     def _body(self, check: Check) -> dict[str, Any]:
-        action = check.action or check.resource.rpartition(":")[2]
         attributes = {name: dict(part) for name, part in check.attributes.items()} or None
         return _given(
             subject=check.subject,
             resource=check.resource,
-            action=action,
-            domain=check.domain or self._domain,
+            action=_verb(check.resource) if check.action is None else check.action,
+            domain=self._domain if check.domain is None else check.domain,
             attributes=attributes,
             expected=check.expected,
+            relations=[dict(relation) for relation in check.relations] or None,
         )
 
-    def _deadline(self, options: CallOptions) -> float:
-        return self.now() + (self._timeout if options.timeout is None else options.timeout)
+    def _kept(self, call: Call[Decision], session: Session) -> Flow[Decision]:
+        """Takes the allow that the cache has, or asks and keeps an allow."""
+        credential = session.options.credential or self._credential
+        key = f"{credential.identity}\n{_text(call.body)}" if self._cache else ""
+        kept = self._cache.get(key, self._demanded(session.options)) if self._cache else None
+        decision = kept or (yield from self._exchange(call, session))
+        if self._cache and decision.allowed and not kept:
+            self._cache.put(key, decision)
+        return decision
 
     def _demanded(self, options: CallOptions) -> Revision:
         """Returns the revisions that an answer must not be older than."""
@@ -337,40 +362,47 @@ class Core:
         allowed = policy != "deny" and policy(error) is True
         return Decision(allowed, reason=str(error), attempts=error.attempts, unavailable=True)
 
-    def _call(
-        self,
-        call: Call[V],
-        options: CallOptions,
-        deadline: float | None = None,
-        request_id: str | None = None,
-    ) -> Flow[V]:
-        """Makes a call, and tells the observer. The pages of a list have one deadline and one request id."""
-        added, end = self._observer.start(call.operation) if self._observer else ({}, _nothing)
-        outcome = "aborted"
+    def _call(self, call: Call[V], options: CallOptions) -> Flow[V]:
+        """Makes a call of one request."""
+        with self._observed(call.operation, options) as session:
+            return session.ended((yield from self._exchange(call, session)))
+
+    @contextmanager
+    def _observed(self, operation: str, options: CallOptions) -> Iterator[Session]:
+        """Begins a call and tells the observer how it ends. What the observer raises is logged, and changes nothing."""
+        added, end = self._begun(operation)
+        deadline = self.now() + (self._timeout if options.timeout is None else options.timeout)
+        session = Session(options, deadline, {**added, "x-request-id": str(uuid.uuid4())})
         try:
-            headers = {**added, "x-request-id": request_id or str(uuid.uuid4())}
-            value = yield from self._exchange(call, options, deadline or self._deadline(options), headers)
-            outcome = _outcome(value)
-            return value
+            yield session
         except UnavailableError:
-            outcome = "unavailable"
+            session.outcome = "unavailable"
             raise
         except RejectedError:
-            outcome = "rejected"
+            session.outcome = "rejected"
             raise
         finally:
-            end(outcome)
+            try:
+                end(session.outcome)
+            except Exception:
+                LOG.warning("the observer fails", exc_info=True)
 
-    def _exchange(
-        self, call: Call[V], options: CallOptions, deadline: float, added: Mapping[str, str]
-    ) -> Flow[V]:
+    def _begun(self, operation: str) -> tuple[Mapping[str, str], Callable[[str], None]]:
+        try:
+            return self._observer.start(operation) if self._observer else ({}, _nothing)
+        except Exception:
+            LOG.warning("the observer fails", exc_info=True)
+            return {}, _nothing
+
+    def _exchange(self, call: Call[V], session: Session) -> Flow[V]:
         """Sends a call until there is an answer that counts, and reads it."""
+        options = session.options
         body = None if call.body is None else _text(call.body).encode()
-        headers = {**added, **_common_headers(body)}
+        headers = {**session.headers, **_common_headers(body)}
         if call.reads:
             headers |= _minimum_headers(self._demanded(options))
         try:
-            answer = yield from self._attempts(call, headers, body, options, deadline)
+            answer = yield from self._attempts(call, headers, body, options, session.deadline)
         except LostRevision as error:
             self._forget(error.details)
             raise
@@ -401,16 +433,23 @@ class Core:
         credential = options.credential or self._credential
         self._budget.add_call()
         renewed = False
-        sent = 0
+        # Those that were sent, and all: there may be no token for one.
+        sent = tried = 0
         while True:
-            name, value = yield from self._header(credential, deadline, sent)
-            sent += 1
+            tried += 1
             try:
+                name, value = yield from self._header(credential, deadline, sent)
+                sent += 1
                 url = self._url + call.path
                 answer: Answer = yield Send(call.method, url, {**headers, name: value}, body, deadline)
                 failure = _failure_of_status(answer, sent)
+                again = answer.status in answers.TRANSIENT
+            except NoToken as none:
+                failure = UnavailableError("credential", str(none), attempts=sent, retry_after=none.retry_after)
+                again = none.again
             except Broken as broken:
                 failure = UnavailableError(broken.kind, str(broken), attempts=sent)
+                again = broken.kind == "connect"
             if failure is None:
                 answer = Answer(answer.status, answer.headers, answer.body, sent)
                 if answer.status < 300:
@@ -419,19 +458,18 @@ class Core:
                     renewed = True
                     continue
                 raise _refusal(answer)
-            wait = self._wait_before(failure, call, sent, deadline)
+            wait = self._wait_before(failure, call, tried, deadline) if again else None
             if wait is None:
                 raise failure
             yield Wait(wait)
 
     def _wait_before(
-        self, failure: UnavailableError, call: Call[Any], sent: int, deadline: float
+        self, failure: UnavailableError, call: Call[Any], tried: int, deadline: float
     ) -> float | None:
         """Returns the seconds before the next attempt, or `None` where there is none."""
-        again = failure.kind == "connect" or failure.status in (429, 502, 503, 504)
-        if not (again and call.repeats and sent < self._max_attempts):
+        if not call.repeats or tried >= self._max_attempts:
             return None
-        backoff = random.random() * min(LONGEST_WAIT, FIRST_WAIT * 2 ** (sent - 1))
+        backoff = random.random() * min(LONGEST_WAIT, FIRST_WAIT * 2 ** (tried - 1))
         wait = backoff if failure.retry_after is None else failure.retry_after
         if wait >= deadline - self.now() or not self._budget.take():
             return None
@@ -443,13 +481,11 @@ class Core:
             return present
         try:
             header: Header = yield NeedToken(credential, deadline)
-        except NoToken as error:
-            raise UnavailableError("credential", str(error), attempts=sent) from None
         except Broken as broken:
             if broken.kind == "timeout":
                 raise UnavailableError("timeout", "no token before the deadline", attempts=sent) from None
-            message = "the token endpoint cannot be reached"
-            raise UnavailableError("credential", message, attempts=sent) from None
+            again = broken.kind == "connect"
+            raise NoToken("the token endpoint cannot be reached", again=again) from None
         return header
 
     def _forget(self, details: Mapping[str, Any]) -> None:
@@ -457,7 +493,7 @@ class Core:
         if self._cache:
             self._cache.clear()
         number = details.get("revision")
-        present = number if isinstance(number, int) else None
+        present = number if answers.is_whole(number) else None
         with self._lock:
             if details.get("of") == "policy":
                 self._revision = Revision(present, self._revision.entities)
@@ -486,22 +522,10 @@ def _failure_of_status(answer: Answer, sent: int) -> UnavailableError | None:
     kind: Kind = "answer" if status < 200 or 300 <= status < 400 else "status"
     if kind == "status" and status < 500 and status != 429:
         return None
-    seconds = _retry_after(answer.headers.get("retry-after", ""))
+    seconds = answers.retry_after(answer)
     return UnavailableError(
         kind, f"the service answers {status}", attempts=sent, status=status, retry_after=seconds
     )
-
-
-def _retry_after(text: str) -> float | None:
-    """Reads `Retry-After` (RFC 9110, section 10.2.3) in seconds; `None` where it cannot be read."""
-    text = text.strip()
-    if text.isascii() and text.isdigit() and len(text) <= 9:
-        return float(text)
-    try:
-        instant = parsedate_to_datetime(text).timestamp() if text.endswith("GMT") else math.nan
-    except (TypeError, ValueError):
-        return None
-    return None if math.isnan(instant) else max(0.0, instant - time.time())
 
 
 def _refusal(answer: Answer) -> UnavailableError | RejectedError:
@@ -541,11 +565,19 @@ def _any_answer(answer: Answer) -> Response | None:
     return Response(answer.status, answer.headers, body)
 
 
+def _verb(resource: str) -> str | None:
+    """Returns what stands behind the last colon; `None` where it is percent-encoded: the service decodes it for its rules."""
+    verb = resource.rpartition(":")[2]
+    return None if "%" in verb else verb
+
+
 def _entity_path(type: str, id: str) -> str:
     """Returns the path of an entity. Segments of dots would lead elsewhere."""
     for name, value in (("type", type), ("id", id)):
         if value in ("", ".", ".."):
             raise unsendable(f"`{value}` cannot be the {name} of an entity")
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise unsendable(f"the {name} of an entity has a half of a pair of surrogates")
     return f"/api/v1/entities/{quote(type, safe='')}/{quote(id, safe='')}"
 
 
@@ -571,7 +603,7 @@ def _given(**members: Any) -> dict[str, Any]:
 
 def _text(body: Any) -> str:
     try:
-        return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return json.dumps(body, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as error:
         raise unsendable(f"the request cannot be written as JSON: {error}") from None
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import base64
-import json
 import math
 import os
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import quote_plus, urlencode, urlsplit
 
-from ._answers import Answer
+from ._answers import TRANSIENT, Answer, read_object, retry_after
 from ._errors import unsendable
 from ._types import ClientCredentials
 
@@ -22,7 +22,14 @@ Header = tuple[str, str]
 
 
 class NoToken(Exception):
-    """There is no token to be had. The message has no part of the credential."""
+    """There is no token to be had. The message has no part of the credential. `again` says that a further attempt may get one,
+    `retry_after` are the seconds that the token endpoint asked to wait.
+    """
+
+    def __init__(self, message: str, *, again: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.again = again
+        self.retry_after = retry_after
 
 
 class Credential:
@@ -34,11 +41,15 @@ class Credential:
     @classmethod
     def service_key(cls, key: str) -> Credential:
         """Returns the credential of a service key."""
+        if not _is_holdable(key):
+            raise unsendable("no header can hold the service key")
         return cls(("x-service-api-key", key))
 
     @classmethod
     def token(cls, token: str) -> Credential:
         """Returns the credential of a token."""
+        if not _is_holdable(token):
+            raise unsendable("no header can hold the token")
         return cls(_bearer(token))
 
     @property
@@ -60,7 +71,7 @@ class TokenRequest:
     """A request for a token."""
 
     url: str
-    headers: dict[str, str]
+    headers: dict[str, str] = field(repr=False)
     body: bytes
 
 
@@ -108,27 +119,44 @@ class Renewed(Credential):
 
     def provided(self, token: Any) -> Header:
         """Takes the token of the provider."""
-        if not isinstance(token, str) or not token:
-            raise NoToken("the provider gave no token")
+        if not _is_holdable(token):
+            raise NoToken("the provider gave no usable token")
         return self._keep(token, math.inf)
 
     def answered(self, answer: Answer, now: float) -> Header:
         """Takes the answer of the token endpoint (RFC 6749, section 5.1)."""
         if answer.status != 200:
-            raise NoToken(f"the token endpoint answers {answer.status}")
-        try:
-            body = json.loads(answer.body)
-        except ValueError:
-            raise NoToken("the token endpoint does not answer with JSON") from None
-        token = body.get("access_token") if isinstance(body, dict) else None
-        if not isinstance(token, str) or not token:
-            raise NoToken("the token endpoint gives no `access_token`")
+            raise NoToken(
+                f"the token endpoint answers {answer.status}",
+                again=answer.status in TRANSIENT,
+                retry_after=retry_after(answer),
+            )
+        body = read_object(answer)
+        if body is None:
+            raise NoToken("the token endpoint does not answer with a JSON object")
+        token = body.get("access_token")
+        if not isinstance(token, str) or not _is_holdable(token):
+            raise NoToken("the token endpoint gives no usable `access_token`")
         seconds = body.get("expires_in")
         return self._keep(token, now + (seconds if isinstance(seconds, (int, float)) else 0))
 
     def _keep(self, token: str, end: float) -> Header:
         self._token = (token, end)
         return _bearer(token)
+
+
+def is_address(text: str) -> bool:
+    """Returns whether a text is an address of http or https."""
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _is_holdable(text: Any) -> bool:
+    """Returns whether a header can hold the text. An error of what sends it would show it."""
+    return isinstance(text, str) and re.fullmatch("[!-~]+", text) is not None
 
 
 def _bearer(token: str) -> Header:
@@ -149,10 +177,12 @@ def chosen(
         )
     if token is not None:
         return Credential.token(token)
+    if client_credentials and not is_address(client_credentials.token_url):
+        raise unsendable("expected a `token_url` of http or https")
     source = token_provider or client_credentials
     if source is not None:
         return Renewed(source)
-    key = service_key or os.environ.get("PORTCULLIS_SERVICE_KEY")
-    if not key:
+    key = os.environ.get("PORTCULLIS_SERVICE_KEY") or None if service_key is None else service_key
+    if key is None:
         raise unsendable("expected a credential: `service_key`, or the variable PORTCULLIS_SERVICE_KEY")
     return Credential.service_key(key)

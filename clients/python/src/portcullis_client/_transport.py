@@ -6,10 +6,13 @@ gives each read what is left of the deadline of the present call. The look-up of
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextvars import ContextVar
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextvars import ContextVar, copy_context
 from typing import Any
 
 import anyio
@@ -70,11 +73,27 @@ class _Backend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        left = min(_left(), self._connect_timeout)
-        return _Stream(self._inner.connect_tcp(host, port, left, local_address, socket_options))
+        failure: Exception = httpcore.ConnectError("the host has no address")
+        for address in _addresses(host, port):
+            # The backend would give each address of a name the whole time.
+            left = min(_left(), self._connect_timeout)
+            try:
+                return _Stream(self._inner.connect_tcp(address, port, left, local_address, socket_options))
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise failure
 
     def sleep(self, seconds: float) -> None:
         self._inner.sleep(seconds)
+
+
+def _addresses(host: str, port: int) -> list[str]:
+    """Returns the addresses of a host."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise httpcore.ConnectError("the name of the host is unknown") from None
+    return [str(address[0]) for *_, address in found]
 
 
 class SyncTransport:
@@ -84,7 +103,8 @@ class SyncTransport:
         self._pool = httpcore.ConnectionPool(
             max_connections=None, retries=0, network_backend=_Backend(connect_timeout)
         )
-        self._token_lock = threading.Lock()
+        self._flight: Future[Header] | None = None
+        self._flight_lock = threading.Lock()
 
     def close(self) -> None:
         self._pool.close()
@@ -110,21 +130,62 @@ class SyncTransport:
             _deadline.reset(token)
 
     def _token(self, need: NeedToken) -> Header:
-        """Gets a token, once for all threads that wait."""
-        left = need.deadline - time.monotonic()
-        if not self._token_lock.acquire(timeout=max(0.0, left)):
-            raise Broken("timeout", "no token before the deadline")
+        """Gets a token, by one flight for all threads that wait: they share what it gives."""
+        while True:
+            with self._flight_lock:
+                present = need.credential.present(time.monotonic())
+                if present:
+                    return present
+                flight = self._flight
+                is_own = flight is None
+                if flight is None:
+                    flight = self._flight = Future()
+            if is_own:
+                self._begin(flight, need)
+            try:
+                return flight.result(max(0.0, need.deadline - time.monotonic()))
+            except FutureTimeout:
+                raise Broken("timeout", "no token before the deadline") from None
+            except Broken as broken:
+                # The deadline of another call has ended its flight: that says nothing to this one.
+                if is_own or broken.kind != "timeout":
+                    raise
+
+    def _begin(self, flight: Future[Header], need: NeedToken) -> None:
+        """Gets a token. A provider is asked beside the caller, who has a deadline: who comes later takes what it gives late."""
+        credential = need.credential
+        assert isinstance(credential, Renewed)
+        provider = credential.provider
+        if provider is None:
+            self._land(flight, lambda: self._requested(credential, need.deadline))
+            return
+        context = copy_context()
+        work = (flight, lambda: credential.provided(context.run(_provide, provider)))
+        threading.Thread(target=self._land, args=work, daemon=True).start()
+
+    def _requested(self, credential: Renewed, deadline: float) -> Header:
+        answer = self._send(token_send(credential.request(), deadline))
+        return credential.answered(answer, time.monotonic())
+
+    def _land(self, flight: Future[Header], work: Callable[[], Header]) -> None:
+        """Does the work of a flight, and tells all who wait."""
         try:
-            credential = need.credential
-            present = credential.present(time.monotonic())
-            if present or not isinstance(credential, Renewed):
-                return present or credential.present(time.monotonic()) or ("", "")
-            if credential.provider is None:
-                answer = self._send(token_send(credential.request(), need.deadline))
-                return credential.answered(answer, time.monotonic())
-            return credential.provided(_provide(credential.provider))
-        finally:
-            self._token_lock.release()
+            header, failure = work(), None
+        except (NoToken, Broken) as error:
+            header, failure = None, error
+        except BaseException:
+            # Whatever ended it: the others may try by themselves.
+            self._tell(flight, None, Broken("timeout", "the request for a token was ended"))
+            raise
+        self._tell(flight, header, failure)
+
+    def _tell(self, flight: Future[Header], header: Header | None, failure: Exception | None) -> None:
+        with self._flight_lock:
+            self._flight = None
+        if header:
+            flight.set_result(header)
+        else:
+            flight.set_exception(failure)
 
 
 class AsyncTransport:
@@ -133,7 +194,7 @@ class AsyncTransport:
     def __init__(self, connect_timeout: float) -> None:
         self._pool = httpcore.AsyncConnectionPool(max_connections=None, retries=0)
         self._connect_timeout = connect_timeout
-        self._token_lock: anyio.Lock | None = None
+        self._flight: _Flight | None = None
 
     async def close(self) -> None:
         await self._pool.aclose()
@@ -160,20 +221,35 @@ class AsyncTransport:
             raise _broken(error, send.deadline) from None
 
     async def _token(self, need: NeedToken) -> Header:
-        """Gets a token, once for all tasks that wait."""
-        self._token_lock = self._token_lock or anyio.Lock()
+        """Gets a token, by one flight for all tasks that wait: they share what it gives."""
         try:
             with anyio.fail_after(max(0.0, need.deadline - time.monotonic())):
-                async with self._token_lock:
-                    return await self._fresh_token(need)
+                while flight := self._flight:
+                    await flight.landed.wait()
+                    if flight.failure:
+                        raise flight.failure
+                    # Without a header, the deadline or the end of another task has ended its flight.
+                    if flight.header:
+                        return flight.header
+                return need.credential.present(time.monotonic()) or await self._fly(need)
         except TimeoutError:
             raise Broken("timeout", "no token before the deadline") from None
 
+    async def _fly(self, need: NeedToken) -> Header:
+        flight = self._flight = _Flight()
+        try:
+            flight.header = await self._fresh_token(need)
+            return flight.header
+        except (NoToken, Broken) as error:
+            flight.failure = None if isinstance(error, Broken) and error.kind == "timeout" else error
+            raise
+        finally:
+            self._flight = None
+            flight.landed.set()
+
     async def _fresh_token(self, need: NeedToken) -> Header:
         credential = need.credential
-        present = credential.present(time.monotonic())
-        if present or not isinstance(credential, Renewed):
-            return present or ("", "")
+        assert isinstance(credential, Renewed)
         if credential.provider is None:
             answer = await self._send(token_send(credential.request(), need.deadline))
             return credential.answered(answer, time.monotonic())
@@ -186,6 +262,15 @@ class AsyncTransport:
         return credential.provided(token)
 
 
+class _Flight:
+    """A request for a token, for which tasks wait."""
+
+    def __init__(self) -> None:
+        self.landed = anyio.Event()
+        self.header: Header | None = None
+        self.failure: Exception | None = None
+
+
 class _TooLarge(Exception):
     """The answer is over 16 MiB."""
 
@@ -193,7 +278,7 @@ class _TooLarge(Exception):
 def _provide(provider: Any) -> Any:
     try:
         return provider()
-    except Exception:
+    except (Exception, SystemExit):
         raise NoToken("the provider of tokens fails") from None
 
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 #: What an unavailable service counts as: an error, a denial, or what a function says.
 OnUnavailable = Union[Literal["throw", "deny"], "Callable[[UnavailableError], bool]"]
 
+#: A tuple: `object`, `relation` and `subject`.
+Relation = Mapping[str, str]
+
 #: The parts `user`, `resource`, `action` and `context`, each with its attributes by name.
 Attributes = Mapping[str, Mapping[str, Any]]
 
@@ -26,6 +29,8 @@ class Check:
     domain: str | None = None
     attributes: Attributes = field(default_factory=dict)
     expected: Literal["allow", "deny"] | None = None
+    #: Tuples that count beside the stored ones, in this decision alone. They take the right to assume.
+    relations: Sequence[Relation] = ()
 
 
 @dataclass(frozen=True)
@@ -134,7 +139,7 @@ class Cache:
 
 
 class Observer(Protocol):
-    """Is told about each call."""
+    """Is told about each call. What it raises is logged, and changes nothing."""
 
     def start(self, operation: str) -> tuple[Mapping[str, str], Callable[[str], None]]:
         """Returns headers to add, and a function that is told the outcome: `allowed`, `denied`, `ok`, `unavailable`,

@@ -18,7 +18,7 @@ import httpcore
 
 from ._errors import DeniedError, UnavailableError
 from ._sync import Portcullis
-from ._types import Check, Decision
+from ._types import Check, Decision, Relation
 
 _Answer = Literal["allow", "deny", "unavailable"]
 
@@ -52,10 +52,11 @@ class FakePortcullis:
         domain: str | None = None,
         attributes: Any = None,
         expected: Literal["allow", "deny"] | None = None,
+        relations: Sequence[Relation] | None = None,
         **options: Any,
     ) -> Decision:
         """Decides as the test says."""
-        return self._decide(Check(subject, resource, action, domain, attributes or {}, expected))
+        return self._decide(Check(subject, resource, action, domain, attributes or {}, expected, relations or ()))
 
     def require(self, subject: str, resource: str, action: str | None = None, **members: Any) -> Decision:
         """Returns an allow; raises `DeniedError` for a denial."""

@@ -3,10 +3,13 @@ package sample;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.portcullis.spring.Permit;
+import dev.portcullis.spring.PortcullisAutoConfiguration;
 import dev.portcullis.spring.PortcullisProperties;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -16,7 +19,9 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -25,17 +30,24 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** Tests the starter in an application, against a service that answers by the name or token of who asks. */
 class StarterTest {
     private static final String CHART = "7d7b3c1e-0000-4000-8000-000000000007";
+    /** What an application without a name registers. */
+    private static final String UNNAMED = "[{\"name\":\"invoice:read\",\"displayName\":\"Read invoices\",\"defaultRoles\":[\"clerk\"]}]";
+
     private static final String[] NO_CREDENTIAL = {};
     /** The connection is closed without an answer. */
     private static final int CLOSED = 0;
 
     private static final AtomicInteger REGISTRATIONS = new AtomicInteger();
     private static final BlockingQueue<String> REGISTERED = new LinkedBlockingQueue<>();
+    private static final BlockingQueue<String> REGISTERED_BY_OTHERS = new LinkedBlockingQueue<>();
     private static final BlockingQueue<String> CHECKED = new LinkedBlockingQueue<>();
     private static HttpServer service;
     private static ConfigurableApplicationContext application;
@@ -48,7 +60,9 @@ class StarterTest {
             String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
             String bearer = String.valueOf(exchange.getRequestHeaders().getFirst("Authorization")).replace("Bearer ", "");
             Answer answer = switch (path) {
-                case "/token" -> new Answer(200, "{\"access_token\":\"admin\",\"expires_in\":300}");
+                case "/token" -> token("admin");
+                case "/auth/protocol/openid-connect/token" -> token("of-server");
+                case "/issuer/protocol/openid-connect/token" -> token("of-issuer");
                 case "/api/v1/resources/list" -> registered(bearer, body);
                 case "/api/v1/resources/access/check" -> decision(bearer);
                 case "/api/v1/check" -> checked(body);
@@ -68,8 +82,16 @@ class StarterTest {
         application = SpringApplication.run(Application.class, options());
     }
 
+    private static Answer token(String token) {
+        return new Answer(200, "{\"access_token\":\"" + token + "\",\"expires_in\":300}");
+    }
+
+    private static String url() {
+        return "http://127.0.0.1:" + service.getAddress().getPort();
+    }
+
     private static String[] options() {
-        String url = "http://127.0.0.1:" + service.getAddress().getPort();
+        String url = url();
         return new String[] {
             "--server.port=0", "--spring.application.name=billing", "--portcullis.url=" + url, "--portcullis.service-key=k3y",
             "--portcullis.timeout=5s", "--portcullis.registration.token-uri=" + url + "/token", "--ADMIN_CLIENT_ID=id",
@@ -87,10 +109,10 @@ class StarterTest {
 
     /** Fails at first, so that the registration is tried again. */
     private static Answer registered(String bearer, String body) {
-        if (REGISTRATIONS.getAndIncrement() == 0) {
+        if (bearer.equals("admin") && REGISTRATIONS.getAndIncrement() == 0) {
             return new Answer(500, "{}");
         }
-        REGISTERED.add(bearer + " " + body);
+        (bearer.equals("admin") ? REGISTERED : REGISTERED_BY_OTHERS).add(bearer + " " + body);
         return new Answer(200, "[]");
     }
 
@@ -111,7 +133,10 @@ class StarterTest {
     }
 
     private static HttpResponse<String> get(String path, String... credential) throws Exception {
-        String port = application.getEnvironment().getProperty("local.server.port");
+        return getFrom(application.getEnvironment().getProperty("local.server.port"), path, credential);
+    }
+
+    private static HttpResponse<String> getFrom(String port, String path, String... credential) throws Exception {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path));
         if (credential.length > 0) {
             request.header("Authorization", credential[0]);
@@ -148,16 +173,65 @@ class StarterTest {
         assertEquals("chart " + CHART, get("/charts/" + CHART, basic("ann")).body());
         String sent = CHECKED.poll();
         assertTrue(sent.contains("\"attributes\":{\"resource\":{\"id\":\"" + CHART + "\"}}"), sent);
-        assertEquals(401, get("/charts/" + CHART, NO_CREDENTIAL).statusCode());
+        isProblem(401, get("/charts/" + CHART, NO_CREDENTIAL));
         isProblem(403, get("/charts/" + CHART, basic("bob")));
         isProblem(503, get("/charts/" + CHART, basic("zoe")));
         isProblem(503, get("/charts/" + CHART, basic("eve")));
     }
 
     @Test
+    void methodsOfAnnotatedInterfacesAreChecked() throws Exception {
+        assertEquals("notes", get("/notes", basic("ann")).body());
+        isProblem(403, get("/notes", basic("bob")));
+    }
+
+    @Test
+    void argumentsHaveTheNamesOfTheAnnotatedMethod() throws Exception {
+        CHECKED.clear();
+        assertEquals("found", get("/notes/found", basic("ann")).body());
+        String sent = CHECKED.poll();
+        assertTrue(
+                sent.contains("\"attributes\":{\"resource\":{\"tags\":[\"a\",\"b\"],\"ids\":[\"" + CHART + "\"],\"ward\":\"er\"}}"),
+                sent);
+        CHECKED.clear();
+        assertEquals(500, get("/notes/written", basic("ann")).statusCode());
+        assertTrue(CHECKED.isEmpty(), "a check without its attribute");
+    }
+
+    @Test
+    void nobodyIsA401AlsoWithoutAWayToAuthenticate() throws Exception {
+        try (ConfigurableApplicationContext other = SpringApplication.run(Application.class, "--server.port=0",
+                "--portcullis.url=" + url(), "--portcullis.service-key=k3y", "--sample.basic=false")) {
+            String port = other.getEnvironment().getProperty("local.server.port");
+            for (String path : List.of("/charts/" + CHART, "/wards")) {
+                isProblem(401, getFrom(port, path));
+            }
+        }
+    }
+
+    /** It is public, since another class loader makes its proxy. */
+    public static class Plain {
+        @Permit("chart:read")
+        public String read() {
+            return "chart";
+        }
+    }
+
+    @Test
+    void methodsDoNotRunWithoutSpringSecurity() {
+        new ApplicationContextRunner()
+                .withClassLoader(new FilteredClassLoader("org.springframework.security"))
+                .withConfiguration(AutoConfigurations.of(PortcullisAutoConfiguration.class))
+                .withBean(Plain.class)
+                .run(context -> assertThrows(IllegalStateException.class, context.getBean(Plain.class)::read));
+    }
+
+    @Test
     void requestsAreCheckedByTheManager() throws Exception {
         assertEquals("wards", get("/wards", basic("ann")).body());
-        assertEquals(401, get("/wards", NO_CREDENTIAL).statusCode());
+        HttpResponse<String> nobody = get("/wards", NO_CREDENTIAL);
+        isProblem(401, nobody);
+        assertTrue(nobody.headers().firstValue("www-authenticate").orElse("").startsWith("Basic"), nobody.headers().toString());
         isProblem(403, get("/wards", basic("bob")));
         isProblem(503, get("/wards", basic("zoe")));
         isProblem(503, get("/wards", basic("eve")));
@@ -170,6 +244,28 @@ class StarterTest {
         assertEquals(
                 "admin [{\"name\":\"invoice:read\",\"displayName\":\"Read invoices\",\"serviceName\":\"billing\",\"defaultRoles\":[\"clerk\"]}]",
                 sent);
+    }
+
+    @Test
+    void tokensForTheRegistrationComeFromTheServerElseTheIssuer() {
+        String issuer = "--spring.security.oauth2.resourceserver.jwt.issuer-uri=" + url() + "/issuer/";
+        String secret = "--ADMIN_CLIENT_SECRET=s3cret";
+        assertEquals("of-server " + UNNAMED, registeredBy(issuer, secret, "--AUTH_SERVER_URL=" + url() + "/auth"));
+        assertEquals("of-issuer " + UNNAMED, registeredBy(issuer, secret));
+        assertNull(registeredBy(issuer));
+        assertNull(registeredBy(secret));
+        assertNull(registeredBy(issuer, secret, "--portcullis.registration.enabled=false"));
+    }
+
+    /** Starts another application, without a name, and returns what it registers at its start. */
+    private static String registeredBy(String... options) {
+        List<String> all = new ArrayList<>(List.of("--server.port=0", "--portcullis.url=" + url(), "--portcullis.service-key=k3y",
+                "--portcullis.timeout=5s", "--ADMIN_CLIENT_ID=id"));
+        all.addAll(List.of(options));
+        try (ConfigurableApplicationContext other = SpringApplication.run(Application.class, all.toArray(String[]::new))) {
+            assertTrue(other.isRunning());
+            return REGISTERED_BY_OTHERS.poll();
+        }
     }
 
     @Test

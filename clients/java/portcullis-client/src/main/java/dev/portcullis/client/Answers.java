@@ -16,12 +16,12 @@ final class Answers {
     private Answers() {}
 
     static Decision decision(Answer answer) {
-        return decision(answer.json(), answer);
+        return decision(decided(answer), answer);
     }
 
     /** Reads the answer of the legacy check, whose two members must agree. */
     static Decision legacyDecision(Answer answer) {
-        Object body = answer.json();
+        Object body = decided(answer);
         Decision decision = decision(body, answer);
         if (!Boolean.valueOf(decision.allowed()).equals(Json.object(body).get("allowed"))) {
             throw new JsonException("`allowed` and `decision` do not agree");
@@ -31,11 +31,19 @@ final class Answers {
 
     /** Reads the answer of a batch of `length` checks. */
     static List<Decision> decisions(Answer answer, int length) {
-        List<Decision> decisions = each(Json.object(answer.json()).get("results"), result -> decision(result, answer));
+        List<Decision> decisions = each(Json.object(decided(answer)).get("results"), result -> decision(result, answer));
         if (decisions.size() != length) {
             throw new JsonException("a batch of another length");
         }
         return decisions;
+    }
+
+    /** Returns the body of an answer with decisions. They come with the status 200 alone. */
+    private static @Nullable Object decided(Answer answer) {
+        if (answer.status() != 200) {
+            throw new JsonException("a decision with the status " + answer.status());
+        }
+        return answer.json();
     }
 
     private static Decision decision(@Nullable Object of, Answer answer) {

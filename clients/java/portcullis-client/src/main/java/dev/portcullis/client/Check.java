@@ -17,6 +17,7 @@ public final class Check {
     private final @Nullable String domain;
     private final Map<String, Map<String, Object>> attributes;
     private final @Nullable String expected;
+    private final List<Relation> relations;
 
     private Check(
             String subject,
@@ -24,33 +25,40 @@ public final class Check {
             @Nullable String action,
             @Nullable String domain,
             Map<String, Map<String, Object>> attributes,
-            @Nullable String expected) {
+            @Nullable String expected,
+            List<Relation> relations) {
         this.subject = Objects.requireNonNull(subject, "subject");
         this.resource = Objects.requireNonNull(resource, "resource");
         this.action = action;
         this.domain = domain;
         this.attributes = attributes;
         this.expected = expected;
+        this.relations = relations;
     }
 
     /** Asks about a subject and a resource, {@code <name>:<verb>}. */
     public static Check of(String subject, String resource) {
-        return new Check(subject, resource, null, null, Map.of(), null);
+        return new Check(subject, resource, null, null, Map.of(), null, List.of());
     }
 
     /** Sets the action; without it, it is the verb of the resource. */
     public Check action(@Nullable String value) {
-        return new Check(subject, resource, value, domain, attributes, expected);
+        return new Check(subject, resource, value, domain, attributes, expected, relations);
     }
 
     /** Sets the domain; without it, the domain of the client counts. */
     public Check domain(@Nullable String value) {
-        return new Check(subject, resource, action, value, attributes, expected);
+        return new Check(subject, resource, action, value, attributes, expected, relations);
     }
 
     /** Sets what another system decided, {@code allow} or {@code deny}. It changes no decision. */
     public Check expected(@Nullable String value) {
-        return new Check(subject, resource, action, domain, attributes, value);
+        return new Check(subject, resource, action, domain, attributes, value, relations);
+    }
+
+    /** Sets tuples that count beside the stored ones, in this decision alone. It takes the right to assume. */
+    public Check relations(List<Relation> value) {
+        return new Check(subject, resource, action, domain, attributes, expected, List.copyOf(value));
     }
 
     /**
@@ -69,7 +77,7 @@ public final class Check {
         Map<String, Object> values = new LinkedHashMap<>(all.getOrDefault(namespace, Map.of()));
         values.put(path.substring(dot + 1), Objects.requireNonNull(value, "value"));
         all.put(namespace, Collections.unmodifiableMap(values));
-        return new Check(subject, resource, action, domain, Collections.unmodifiableMap(all), expected);
+        return new Check(subject, resource, action, domain, Collections.unmodifiableMap(all), expected, relations);
     }
 
     /** Returns who asks. */
@@ -102,17 +110,28 @@ public final class Check {
         return expected;
     }
 
+    /** Returns the tuples that count beside the stored ones. */
+    public List<Relation> relations() {
+        return relations;
+    }
+
     /** Returns the body of the request. */
     Map<String, @Nullable Object> body(@Nullable String defaultDomain) {
         Map<String, @Nullable Object> body = new LinkedHashMap<>();
         body.put("subject", subject);
         body.put("resource", resource);
-        // The verb is what stands behind the last colon.
-        body.put("action", action != null ? action : resource.substring(resource.lastIndexOf(':') + 1));
+        Json.putPresent(body, "action", action != null ? action : verb());
         Json.putPresent(body, "domain", domain != null ? domain : defaultDomain);
         Json.putPresent(body, "attributes", attributes.isEmpty() ? null : attributes);
         Json.putPresent(body, "expected", expected);
+        Json.putPresent(body, "relations", relations.isEmpty() ? null : relations.stream().map(Relation::body).toList());
         return body;
+    }
+
+    /** Returns what stands behind the last colon; null where it is percent-encoded, since the service decodes it for its rules. */
+    private @Nullable String verb() {
+        String verb = resource.substring(resource.lastIndexOf(':') + 1);
+        return verb.contains("%") ? null : verb;
     }
 
     @Override

@@ -124,9 +124,8 @@ final class ClientOptions implements Portcullis.Builder {
         if (given == null) {
             throw new IllegalArgumentException("expected `url`, or the variable PORTCULLIS_URL");
         }
-        URI uri = URI.create(given);
-        boolean isHttp = "http".equalsIgnoreCase(uri.getScheme()) || "https".equalsIgnoreCase(uri.getScheme());
-        if (!isHttp || uri.getHost() == null || uri.getRawUserInfo() != null || uri.getRawQuery() != null || uri.getRawFragment() != null) {
+        URI uri = Transport.address("url", given);
+        if (uri.getRawUserInfo() != null || uri.getRawQuery() != null || uri.getRawFragment() != null) {
             throw new IllegalArgumentException("expected a `url` of http or https, without user, query and fragment");
         }
         return given.replaceAll("/+$", "");

@@ -21,4 +21,10 @@ public record Found(
         @Nullable String rule,
         List<String> dependsOn,
         @Nullable String resource,
-        @Nullable String action) {}
+        @Nullable String action) {
+
+    /** Returns an entity. */
+    public Found(@Nullable String type, @Nullable String id, @Nullable String decision, @Nullable String rule, List<String> dependsOn) {
+        this(type, id, decision, rule, dependsOn, null, null);
+    }
+}

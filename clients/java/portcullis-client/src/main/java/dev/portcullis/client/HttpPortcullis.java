@@ -36,6 +36,10 @@ final class HttpPortcullis implements Portcullis {
     private final @Nullable AllowCache cache;
     private final @Nullable Observer observer;
     private final AtomicReference<Revision> revision = new AtomicReference<>(Revision.NONE);
+    private final Object lock = new Object();
+    // Calls that have begun and not ended.
+    private int open;
+    private boolean isClosed;
 
     HttpPortcullis(ClientOptions options) {
         String url = options.address();
@@ -140,8 +144,8 @@ final class HttpPortcullis implements Portcullis {
     @Override
     public CompletableFuture<RelationCounts> writeRelationsAsync(List<Relation> write, List<Relation> delete, CallOptions options) {
         Map<String, Object> body = new LinkedHashMap<>();
-        body.put("write", write.stream().map(HttpPortcullis::body).toList());
-        body.put("delete", delete.stream().map(HttpPortcullis::body).toList());
+        body.put("write", write.stream().map(Relation::body).toList());
+        body.put("delete", delete.stream().map(Relation::body).toList());
         return new Session<RelationCounts>("write_relations", options)
                 .run(session -> session.exchange(Call.write("POST", "/api/v1/relations", body, Answers::counts)));
     }
@@ -172,7 +176,33 @@ final class HttpPortcullis implements Portcullis {
 
     @Override
     public void close() {
-        executor.shutdown();
+        synchronized (lock) {
+            isClosed = true;
+            endIfIdle();
+        }
+    }
+
+    private void begin() {
+        synchronized (lock) {
+            if (isClosed) {
+                throw RejectedException.unsendable("the client is closed");
+            }
+            open += 1;
+        }
+    }
+
+    private void end() {
+        synchronized (lock) {
+            open -= 1;
+            endIfIdle();
+        }
+    }
+
+    /** Ends the threads. Calls that go on need them: without them, not even their deadline would come. */
+    private void endIfIdle() {
+        if (isClosed && open == 0) {
+            executor.shutdown();
+        }
     }
 
     private CompletableFuture<SearchPage> search(String what, Map<String, ?> body, CallOptions options) {
@@ -236,10 +266,6 @@ final class HttpPortcullis implements Portcullis {
         return isDone ? CompletableFuture.completedFuture(null) : CompletableFuture.failedFuture(error);
     }
 
-    private static Map<String, ?> body(Relation of) {
-        return Map.of("object", of.object(), "relation", of.relation(), "subject", of.subject());
-    }
-
     private static Map<String, ?> body(Resource of) {
         Map<String, @Nullable Object> body = new LinkedHashMap<>();
         body.put("name", of.name());
@@ -257,6 +283,9 @@ final class HttpPortcullis implements Portcullis {
     private static String segment(String name, String value) {
         if (value.isEmpty() || value.equals(".") || value.equals("..")) {
             throw RejectedException.unsendable("`" + value + "` cannot be the " + name + " of an entity");
+        }
+        if (!StandardCharsets.UTF_8.newEncoder().canEncode(value)) {
+            throw RejectedException.unsendable("the " + name + " of an entity has a half of a pair of surrogates");
         }
         // Forms are escaped alike, but for these.
         return URLEncoder.encode(value, StandardCharsets.UTF_8).replace("+", "%20").replace("*", "%2A").replace("%7E", "~");
@@ -297,6 +326,7 @@ final class HttpPortcullis implements Portcullis {
         private final Credential credential;
         private final Observer.@Nullable Observation observation;
         private final Map<String, String> headers = new LinkedHashMap<>();
+        private boolean hasBegun;
 
         Session(String operation, CallOptions options) {
             this.options = options;
@@ -327,6 +357,9 @@ final class HttpPortcullis implements Portcullis {
             CompletableFuture<V> result = new CompletableFuture<>();
             begun(work).whenComplete((value, error) -> {
                 deadline.close();
+                if (hasBegun) {
+                    end();
+                }
                 Throwable failure = error == null ? null : Calls.unwrap(error);
                 tell(result.isCancelled() ? Outcome.ABORTED : outcome(value, failure));
                 try {
@@ -371,9 +404,8 @@ final class HttpPortcullis implements Portcullis {
 
         private CompletableFuture<V> begun(Function<Session<V>, CompletableFuture<V>> work) {
             try {
-                if (executor.isShutdown()) {
-                    throw RejectedException.unsendable("the client is closed");
-                }
+                begin();
+                hasBegun = true;
                 return work.apply(this);
             } catch (RuntimeException error) {
                 return CompletableFuture.failedFuture(error);

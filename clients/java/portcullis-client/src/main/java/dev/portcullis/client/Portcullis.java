@@ -23,7 +23,7 @@ public interface Portcullis extends AutoCloseable {
     /** Returns the highest revisions of the client's own writes, {@code <policy>/<entities>}. */
     String revision();
 
-    /** Ends the threads of the client. Calls that are under way fail at their deadline. */
+    /** Takes no call any more, and ends the threads of the client with the last call that is under way. */
     @Override
     void close();
 

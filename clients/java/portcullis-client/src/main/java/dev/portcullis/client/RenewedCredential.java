@@ -1,5 +1,7 @@
 package dev.portcullis.client;
 
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -25,9 +27,19 @@ final class RenewedCredential extends Credential {
     /** There is no token to be had. The message has no part of a credential. */
     static final class NoToken extends RuntimeException {
         private static final long serialVersionUID = 1;
+        /** Whether a further attempt may get one. */
+        final boolean isTransient;
+        /** The time that the token endpoint asked to wait, if it did. */
+        final @Nullable Duration retryAfter;
 
         NoToken(String message) {
+            this(message, false, null);
+        }
+
+        NoToken(String message, boolean isTransient, @Nullable Duration retryAfter) {
             super(message);
+            this.isTransient = isTransient;
+            this.retryAfter = retryAfter;
         }
     }
 
@@ -41,18 +53,19 @@ final class RenewedCredential extends Credential {
 
     @Override
     CompletableFuture<Header> header(Deadline deadline) {
-        CompletableFuture<Token> mine;
+        CompletableFuture<Token> mine = new CompletableFuture<>();
+        CompletableFuture<Token> others;
         synchronized (this) {
             if (token != null && token.isFresh()) {
                 return CompletableFuture.completedFuture(token.header());
             }
-            if (flight != null) {
-                return joined(flight, deadline);
-            }
-            mine = new CompletableFuture<>();
-            flight = mine;
+            others = flight;
+            flight = others == null ? mine : others;
         }
-        // Outside of the lock: it runs what the caller gave.
+        // Outside of the lock: it waits, and runs what the caller gave.
+        if (others != null) {
+            return joined(others, deadline);
+        }
         begun(deadline).whenComplete((got, error) -> landed(mine, got, error));
         return mine.thenApply(Token::header);
     }
@@ -79,11 +92,13 @@ final class RenewedCredential extends Credential {
         }
     }
 
-    /** Returns the header of another call's flight, or of an own one where the other call's deadline has ended that. */
+    /** Returns the header of another call's flight, or of an own one where the other call's deadline or interrupt has ended that. */
     private CompletableFuture<Header> joined(CompletableFuture<Token> flight, Deadline deadline) {
-        return flight.thenApply(Token::header).exceptionallyCompose(error -> {
-            boolean isOthers = Calls.unwrap(error) instanceof Deadline.Expired && deadline.left() > 0;
-            return isOthers ? header(deadline) : CompletableFuture.failedFuture(error);
+        // Whose thread waits goes on by that one: the other call's thread has its own deadline, and may be interrupted.
+        return deadline.race(flight.copy()).thenApply(Token::header).exceptionallyCompose(error -> {
+            Throwable cause = Calls.unwrap(error);
+            boolean isOthers = flight.isDone() && (cause instanceof Deadline.Expired || cause instanceof CancellationException);
+            return isOthers && deadline.left() > 0 ? header(deadline) : CompletableFuture.failedFuture(error);
         });
     }
 

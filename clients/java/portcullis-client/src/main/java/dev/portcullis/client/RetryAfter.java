@@ -10,7 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads {@code Retry-After} (RFC 9110, section 10.2.3). */
 final class RetryAfter {
-    private static final Pattern SECONDS = Pattern.compile("[0-9]{1,9}");
+    private static final Pattern SECONDS = Pattern.compile("[0-9]+");
+
+    private static final long LONGEST = 999_999_999;
 
     private RetryAfter() {}
 
@@ -21,7 +23,8 @@ final class RetryAfter {
         }
         String text = header.strip();
         if (SECONDS.matcher(text).matches()) {
-            return Duration.ofSeconds(Long.parseLong(text));
+            // No deadline is as far as nine digits.
+            return Duration.ofSeconds(text.length() > 9 ? LONGEST : Long.parseLong(text));
         }
         try {
             Instant instant = ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant();

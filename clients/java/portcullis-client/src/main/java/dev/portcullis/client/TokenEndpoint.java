@@ -1,6 +1,5 @@
 package dev.portcullis.client;
 
-import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
@@ -18,10 +17,9 @@ final class TokenEndpoint {
 
     TokenEndpoint(ClientCredentials client, Transport transport) {
         this.client = client;
-        this.host = URI.create(client.tokenUrl()).getHost();
-        this.transport = transport;
         // An address that none can have is refused at the start.
-        request();
+        this.host = Transport.address("tokenUrl", client.tokenUrl()).getHost();
+        this.transport = transport;
     }
 
     /** Gets a token. */
@@ -43,7 +41,9 @@ final class TokenEndpoint {
     /** Reads the answer (RFC 6749, section 5.1). */
     private static RenewedCredential.Token read(Answer answer) {
         if (answer.status() != 200) {
-            throw new RenewedCredential.NoToken("the token endpoint answers " + answer.status());
+            String message = "the token endpoint answers " + answer.status();
+            throw new RenewedCredential.NoToken(
+                    message, Transport.isTransient(answer.status()), RetryAfter.read(answer.header("retry-after")));
         }
         Map<String, @Nullable Object> members;
         try {

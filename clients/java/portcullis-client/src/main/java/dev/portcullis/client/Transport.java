@@ -1,6 +1,8 @@
 package dev.portcullis.client;
 
+import java.io.IOException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.time.Duration;
@@ -43,6 +45,21 @@ final class Transport {
         return deadline.send(http, host, request);
     }
 
+    /** Returns the address of a service. Throws if the text is not an address, and does not show it: it may have a credential. */
+    static URI address(String name, String text) {
+        URI uri = null;
+        try {
+            uri = new URI(text);
+        } catch (URISyntaxException malformed) {
+            // As one without a host.
+        }
+        boolean isHttp = uri != null && ("http".equalsIgnoreCase(uri.getScheme()) || "https".equalsIgnoreCase(uri.getScheme()));
+        if (!isHttp || uri.getHost() == null) {
+            throw new IllegalArgumentException("expected a `" + name + "` of http or https");
+        }
+        return uri;
+    }
+
     /** Returns a builder of a request to an address. Throws for an address that none can have. */
     static HttpRequest.Builder request(String address) {
         URI uri = URI.create(address);
@@ -57,6 +74,8 @@ final class Transport {
         private final Credential credential;
         private final Deadline deadline;
         private int sent;
+        // The attempts, those without a token among them.
+        private int tried;
         private boolean isRenewed;
 
         Sending(Request request, Credential credential, Deadline deadline) {
@@ -67,6 +86,7 @@ final class Transport {
 
         /** Makes one attempt more. */
         CompletableFuture<Answer> next() {
+            tried += 1;
             return deadline.race(credential.header(deadline))
                     .handle((header, error) -> error == null ? exchange(header) : withoutToken(Calls.unwrap(error)))
                     .thenCompose(Function.identity());
@@ -98,7 +118,7 @@ final class Transport {
                 return CompletableFuture.completedFuture(answer);
             }
             if (status < 200 || status < 400 || status == 429 || status >= 500) {
-                return again(statusFailure(answer));
+                return again(statusFailure(answer), isTransient(status));
             }
             if (status == 401 && !isRenewed && credential.renew(header)) {
                 isRenewed = true;
@@ -118,7 +138,11 @@ final class Transport {
         /** Goes on after a request without a whole answer. */
         private CompletableFuture<Answer> broken(Throwable cause) {
             // The caller gave up.
-            return cause instanceof CancellationException ? CompletableFuture.failedFuture(cause) : again(failure(cause));
+            if (cause instanceof CancellationException) {
+                return CompletableFuture.failedFuture(cause);
+            }
+            UnavailableException failure = failure(cause);
+            return again(failure, failure.kind() == Kind.CONNECT);
         }
 
         /** Returns why there is no whole answer. */
@@ -140,14 +164,17 @@ final class Transport {
             if (cause instanceof Deadline.Expired) {
                 return failed(new UnavailableException(Kind.TIMEOUT, "no token before the deadline", sent));
             }
-            boolean isExplained = cause instanceof RenewedCredential.NoToken;
-            String message = isExplained ? String.valueOf(cause.getMessage()) : "the token endpoint cannot be reached";
-            return failed(new UnavailableException(Kind.CREDENTIAL, message, sent));
+            if (cause instanceof RenewedCredential.NoToken none) {
+                String message = String.valueOf(none.getMessage());
+                return again(new UnavailableException(Kind.CREDENTIAL, message, sent, null, none.retryAfter, null), none.isTransient);
+            }
+            boolean isTransient = cause instanceof IOException && !(cause instanceof BoundedBody.TooLarge);
+            return again(new UnavailableException(Kind.CREDENTIAL, "the token endpoint cannot be reached", sent), isTransient);
         }
 
-        /** Makes a further attempt after a failure, or fails with it. */
-        private CompletableFuture<Answer> again(UnavailableException failure) {
-            Long wait = waitBefore(failure);
+        /** Makes a further attempt after a failure that is transient, or fails with it. */
+        private CompletableFuture<Answer> again(UnavailableException failure, boolean isTransient) {
+            Long wait = isTransient ? waitBefore(failure) : null;
             if (wait == null) {
                 return failed(failure);
             }
@@ -163,10 +190,10 @@ final class Transport {
 
         /** Returns the nanoseconds before the next attempt; null where there is none. */
         private @Nullable Long waitBefore(UnavailableException failure) {
-            if (!isTransient(failure) || !request.repeats() || sent >= maxAttempts) {
+            if (!request.repeats() || tried >= maxAttempts) {
                 return null;
             }
-            long most = Math.min(LONGEST_WAIT, FIRST_WAIT << Math.min(sent - 1, MOST_DOUBLINGS));
+            long most = Math.min(LONGEST_WAIT, FIRST_WAIT << Math.min(tried - 1, MOST_DOUBLINGS));
             Duration retryAfter = failure.retryAfter();
             Duration wait = retryAfter == null ? Duration.ofNanos(ThreadLocalRandom.current().nextLong(most + 1)) : retryAfter;
             // As nanoseconds a time that is far away would overflow.
@@ -179,9 +206,9 @@ final class Transport {
         }
     }
 
-    private static boolean isTransient(UnavailableException failure) {
-        Integer status = failure.status();
-        return failure.kind() == Kind.CONNECT || status != null && (status == 429 || status >= 502 && status <= 504);
+    /** Returns whether a further attempt may have another status. */
+    static boolean isTransient(int status) {
+        return status == 429 || status >= 502 && status <= 504;
     }
 
     /** Returns the exception for a 4xx. */

@@ -246,7 +246,8 @@ public final class Scenarios {
         Check check = Check.of((String) of.get("subject"), (String) of.get("resource"))
                 .action((String) of.get("action"))
                 .domain((String) of.get("domain"))
-                .expected((String) of.get("expected"));
+                .expected((String) of.get("expected"))
+                .relations(relations(of, "relations"));
         for (Map.Entry<String, Object> namespace : members(of, "attributes").entrySet()) {
             for (Map.Entry<String, Object> value : Json.object(namespace.getValue()).entrySet()) {
                 check = check.attribute(namespace.getKey() + "." + value.getKey(), value.getValue());
@@ -316,6 +317,7 @@ public final class Scenarios {
             got.put("message", refusal.getMessage());
             got.put("attempts", (long) refusal.attempts());
             got.put("details", refusal.details());
+            got.put("request_id", refusal.requestId());
         } else {
             got.put("outcome", error.toString());
         }

@@ -35,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.regex.MatchResult;
@@ -107,6 +108,10 @@ public final class Units {
                 exchange.getResponseBody().write(bytes);
                 exchange.close();
             });
+            server.setExecutor(command -> daemon(() -> {
+                command.run();
+                return null;
+            }));
             server.start();
             return new Server(server, "http://127.0.0.1:" + server.getAddress().getPort());
         }
@@ -220,6 +225,12 @@ public final class Units {
         equal(expected, methods);
     }
 
+    static void testCheckHasEachMemberOfTheList() throws IOException {
+        String taken = matches("operation: check,[^\\[]*\\[([^\\]]*)", Files.readString(Path.of("../operations.yaml"))).get(0).group(1);
+        Set<String> methods = Arrays.stream(Check.class.getMethods()).map(Method::getName).collect(Collectors.toSet());
+        equal(true, methods.containsAll(List.of(taken.split(", "))));
+    }
+
     private static List<MatchResult> matches(String pattern, String text) {
         return Pattern.compile(pattern, Pattern.DOTALL).matcher(text).results().toList();
     }
@@ -241,6 +252,10 @@ public final class Units {
             shown.add(CallOptions.defaults().credential(Credential.token("s3cret")));
             shown.add(thrown(IllegalArgumentException.class, () -> Credential.token("s3cret\n")));
             shown.add(thrown(IllegalArgumentException.class, () -> Portcullis.builder().serviceKey("s3cret ")));
+            String malformed = "http://u:s3cret@ho st";
+            shown.add(thrown(IllegalArgumentException.class, () -> Portcullis.builder().url(malformed).serviceKey("k").build()));
+            ClientCredentials nowhere = new ClientCredentials(malformed, "id", "secret", null);
+            shown.add(thrown(IllegalArgumentException.class, () -> Portcullis.builder().url(NOWHERE).clientCredentials(nowhere).build()));
             for (Portcullis.Builder builder : builders) {
                 try (Portcullis client = builder.url(server.url()).timeout(Duration.ofSeconds(5)).build()) {
                     shown.addAll(List.of(builder, client, thrown(PortcullisException.class, () -> client.check(Check.of("ann", "a:b")))));
@@ -386,6 +401,107 @@ public final class Units {
         }
     }
 
+    static void testFlightThatEndsWithItsCallEndsNoOther() throws Exception {
+        AtomicInteger tokens = new AtomicInteger();
+        CountDownLatch over = new CountDownLatch(1);
+        try (Server server = Server.answering(200, ALLOW)) {
+            server.server().createContext("/token", exchange -> {
+                byte[] token = "{\"access_token\":\"t1\",\"expires_in\":300}".getBytes(StandardCharsets.UTF_8);
+                try {
+                    // The requests of the two calls that end hang.
+                    if (tokens.incrementAndGet() <= 2) {
+                        over.await();
+                    }
+                    exchange.sendResponseHeaders(200, token.length);
+                    exchange.getResponseBody().write(token);
+                } catch (InterruptedException | IOException gone) {
+                    // The caller has ended.
+                } finally {
+                    exchange.close();
+                }
+            });
+            ClientCredentials credentials = new ClientCredentials(server.url() + "/token", "id", "secret", null);
+            Portcullis.Builder builder = Portcullis.builder().url(server.url()).timeout(Duration.ofSeconds(30));
+            try (Portcullis client = builder.clientCredentials(credentials).build()) {
+                CompletableFuture<Object> interrupted = new CompletableFuture<>();
+                Thread first = new Thread(() -> interrupted.complete(thrown(CancellationException.class, () -> client.check(Check.of("a", "a:b")))));
+                first.start();
+                waitFor(() -> tokens.get() == 1);
+                CompletableFuture<Decision> joined = new CompletableFuture<>();
+                Thread second = new Thread(() -> joined.complete(client.check(Check.of("b", "a:b"))));
+                second.start();
+                waitFor(() -> second.getState() == Thread.State.TIMED_WAITING);
+                first.interrupt();
+                interrupted.get(10, TimeUnit.SECONDS);
+                // The second one has begun a flight of its own, which the deadline of none other bounds.
+                waitFor(() -> tokens.get() == 2);
+                long start = System.nanoTime();
+                CallOptions hasty = CallOptions.defaults().timeout(Duration.ofMillis(100));
+                equal(Kind.TIMEOUT, thrown(UnavailableException.class, () -> client.check(Check.of("c", "a:b"), hasty)).kind());
+                isTrue(System.nanoTime() - start < 5_000_000_000L, "the call outlived its deadline");
+                over.countDown();
+                isTrue(joined.get(10, TimeUnit.SECONDS).allowed(), "denied");
+            }
+        } finally {
+            over.countDown();
+        }
+    }
+
+    /** The thread of a call that has ended does nothing for the calls that waited for its token. */
+    static void testCallDoesNotWaitForTheTokenOfAnother() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 9, InetAddress.getLoopbackAddress())) {
+            String url = "http://127.0.0.1:" + silent.getLocalPort();
+            Portcullis.Builder builder = Portcullis.builder().url(url).clientCredentials(new ClientCredentials(url, "id", "secret", null));
+            try (Portcullis client = builder.timeout(Duration.ofSeconds(60)).build()) {
+                CompletableFuture<Object> ended = new CompletableFuture<>();
+                CallOptions soon = CallOptions.defaults().timeout(Duration.ofMillis(500));
+                Thread hasty = new Thread(() -> ended.complete(thrown(UnavailableException.class, () -> client.check(Check.of("a", "a:b"), soon))));
+                hasty.start();
+                waitFor(() -> hasty.getState() != Thread.State.NEW && hasty.getState() != Thread.State.RUNNABLE);
+                daemon(() -> client.check(Check.of("b", "a:b")));
+                ended.get(30, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    static void testCloseLetsCallsEnd() throws Exception {
+        for (boolean isAsync : new boolean[] {false, true}) {
+            CountDownLatch arrived = new CountDownLatch(1);
+            CountDownLatch closed = new CountDownLatch(1);
+            try (Server server = Server.answering(404, "")) {
+                server.server().createContext("/api/v1/check", exchange -> {
+                    arrived.countDown();
+                    try {
+                        closed.await();
+                    } catch (InterruptedException error) {
+                        throw new IllegalStateException(error);
+                    }
+                    byte[] allow = ALLOW.getBytes(StandardCharsets.UTF_8);
+                    exchange.sendResponseHeaders(200, allow.length);
+                    exchange.getResponseBody().write(allow);
+                    exchange.close();
+                });
+                Portcullis client = Portcullis.builder().url(server.url()).serviceKey("key").timeout(Duration.ofSeconds(20)).build();
+                CompletableFuture<Decision> asked = isAsync ? client.checkAsync(Check.of("ann", "a:b")) : new CompletableFuture<>();
+                if (!isAsync) {
+                    daemon(() -> asked.complete(client.check(Check.of("ann", "a:b"))));
+                }
+                isTrue(arrived.await(10, TimeUnit.SECONDS), "no request");
+                client.close();
+                closed.countDown();
+                isTrue(asked.get(10, TimeUnit.SECONDS).allowed(), "denied");
+                thrown(RejectedException.class, () -> client.check(Check.of("ann", "a:b")));
+            }
+        }
+    }
+
+    private static void waitFor(BooleanSupplier condition) throws InterruptedException {
+        for (int turn = 0; turn < 1000 && !condition.getAsBoolean(); turn += 1) {
+            Thread.sleep(10);
+        }
+        isTrue(condition.getAsBoolean(), "it does not happen");
+    }
+
     static void testObserverAddsHeadersAndItsFaultsChangeNothing() throws IOException {
         try (Server server = Server.answering(200, ALLOW)) {
             List<String> told = new ArrayList<>();
@@ -430,6 +546,12 @@ public final class Units {
         return new AllowCache.Key(Credential.token("t"), body);
     }
 
+    static void testHalfOfAPairIsNoPartOfAnId() {
+        try (Portcullis client = client(NOWHERE)) {
+            equal(0, thrown(RejectedException.class, () -> client.putEntity("user", "a\ud800", Map.of())).attempts());
+        }
+    }
+
     static void testRetryAfterIsReadInBothForms() {
         equal(Duration.ofSeconds(7), RetryAfter.read(" 7 "));
         equal(Duration.ZERO, RetryAfter.read("Sun, 06 Nov 1994 08:49:37 GMT"));
@@ -453,6 +575,10 @@ public final class Units {
         thrown(UnavailableException.class, () -> fake.require(Check.of("ann", "c:d")));
         thrown(DeniedException.class, () -> fake.require(Check.of("bob", "a:b")));
         equal(5, fake.calls().size());
+        Check assuming = Check.of("ann", "a:b").relations(List.of(Relation.of("doc:1", "viewer", "user:ann")));
+        fake.check(assuming);
+        equal(assuming.relations(), fake.calls().get(5).relations());
+        equal(false, assuming.equals(Check.of("ann", "a:b")));
     }
 
     static void testVersionIsThatOfThePom() throws IOException {
@@ -487,11 +613,14 @@ public final class Units {
             System.out.println("SKIPPED java DevServer: PORTCULLIS_BIN names no program");
             return;
         }
-        try (DevServer server = DevServer.start(Path.of("../../policies/hospital")); Portcullis client = server.client("patient-4711")) {
+        DevServer server = DevServer.start(Path.of("../../policies/hospital"));
+        try (server; Portcullis client = server.client("patient-4711")) {
             CallOptions patient = CallOptions.defaults().timeout(Duration.ofSeconds(10));
             Check check = Check.of("patient-4711", "chart:read");
             equal(true, client.check(check.attribute("resource.patient_id", "patient-4711"), patient).allowed());
             equal(false, client.check(check.attribute("resource.patient_id", "patient-1"), patient).allowed());
         }
+        // A second close does nothing.
+        server.close();
     }
 }

@@ -17,8 +17,9 @@ public @interface Permit {
     String value();
 
     /**
-     * Attributes of the check, each a path and an expression (SpEL) over the arguments: {@code resource.id=#id}. One whose value is null
-     * is left out.
+     * Attributes of the check, each a path and an expression (SpEL) over the arguments, by the names of the method that has the
+     * annotation: {@code resource.id=#id}. One whose value is null or an empty {@code Optional} is left out; a name that no argument has
+     * is a fault.
      */
     String[] attributes() default {};
 }

@@ -1,11 +1,13 @@
 package dev.portcullis.spring;
 
 import dev.portcullis.client.Check;
+import dev.portcullis.client.Decision;
 import dev.portcullis.client.Portcullis;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.http.HttpStatus;
 import org.springframework.security.authentication.AnonymousAuthenticationToken;
 import org.springframework.security.authentication.AuthenticationCredentialsNotFoundException;
 import org.springframework.security.authorization.AuthorizationDecision;
@@ -39,12 +41,21 @@ public final class PortcullisAuthorizationManager {
         return new Asking<>(checks);
     }
 
+    /** Nobody is authenticated. */
+    static final class NobodyException extends AuthenticationCredentialsNotFoundException {
+        private static final long serialVersionUID = 1;
+
+        NobodyException() {
+            super("nobody is authenticated");
+        }
+    }
+
     /** What needs the classes of web applications. */
     private static final class Requests {
-        /** Keeps a denial with its request, where {@link ProblemFilter} finds it. */
-        static void keep(@Nullable Object object, PortcullisAuthorizationDecision denial) {
+        /** Keeps a problem with its request, where {@link ProblemFilter} finds it. */
+        static void keep(@Nullable Object object, HttpStatus status, @Nullable Decision denial) {
             if (object instanceof RequestAuthorizationContext context) {
-                context.getRequest().setAttribute(ProblemFilter.DENIAL, denial.decision());
+                context.getRequest().setAttribute(ProblemFilter.PROBLEM, new Problem(status, denial));
             }
         }
     }
@@ -59,25 +70,39 @@ public final class PortcullisAuthorizationManager {
         // Spring Security 7 has no such method any more, hence no `@Override`.
         @SuppressWarnings({"deprecation", "MissingOverride"})
         public AuthorizationDecision check(Supplier<Authentication> user, T object) {
-            return decide(user.get(), object);
+            return decide(user, object);
         }
 
         @Override
         public AuthorizationResult authorize(Supplier<Authentication> user, T object) {
-            return decide(user.get(), object);
+            return decide(user, object);
         }
 
         /** Asks. An outage is an exception, which becomes a 503: Spring makes a 403 of each refusal. */
-        private PortcullisAuthorizationDecision decide(@Nullable Authentication user, T object) {
-            if (user == null || !user.isAuthenticated() || user instanceof AnonymousAuthenticationToken) {
-                throw new AuthenticationCredentialsNotFoundException("nobody is authenticated");
+        private PortcullisAuthorizationDecision decide(Supplier<Authentication> users, T object) {
+            Authentication user = authenticated(users);
+            if (user == null) {
+                if (HAS_REQUESTS) {
+                    Requests.keep(object, HttpStatus.UNAUTHORIZED, null);
+                }
+                throw new NobodyException();
             }
             Check check = checks.apply(user.getName(), object);
             PortcullisAuthorizationDecision made = new PortcullisAuthorizationDecision(portcullis.getObject().check(check));
             if (HAS_REQUESTS && !made.isGranted()) {
-                Requests.keep(object, made);
+                Requests.keep(object, HttpStatus.FORBIDDEN, made.decision());
             }
             return made;
+        }
+
+        private static @Nullable Authentication authenticated(Supplier<Authentication> users) {
+            Authentication user;
+            try {
+                user = users.get();
+            } catch (AuthenticationCredentialsNotFoundException nobody) {
+                return null;
+            }
+            return user == null || !user.isAuthenticated() || user instanceof AnonymousAuthenticationToken ? null : user;
         }
     }
 }

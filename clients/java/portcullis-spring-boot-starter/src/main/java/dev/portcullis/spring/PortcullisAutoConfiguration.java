@@ -5,7 +5,10 @@ import dev.portcullis.client.Observer;
 import dev.portcullis.client.OnUnavailable;
 import dev.portcullis.client.Portcullis;
 import java.util.List;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.springframework.aop.Pointcut;
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -13,6 +16,7 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -131,13 +135,31 @@ public class PortcullisAutoConfiguration {
         @Bean
         @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
         static AuthorizationManagerBeforeMethodInterceptor portcullisPermit(PortcullisAuthorizationManager manager) {
-            AnnotationMatchingPointcut methods = AnnotationMatchingPointcut.forMethodAnnotation(Permit.class);
-            return new AuthorizationManagerBeforeMethodInterceptor(methods, manager.by(new PermitChecks()));
+            return new AuthorizationManagerBeforeMethodInterceptor(Proxies.methods(), manager.by(new PermitChecks()));
+        }
+    }
+
+    /** Without Spring Security nobody is authenticated: methods with {@link Permit} do not run. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnMissingClass("org.springframework.security.authorization.AuthorizationManager")
+    @Import(Proxies.class)
+    static class NoSecurity {
+        @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static DefaultPointcutAdvisor portcullisPermit() {
+            return new DefaultPointcutAdvisor(Proxies.methods(), (MethodInterceptor) call -> {
+                throw new IllegalStateException("@Permit needs Spring Security, which says who asks");
+            });
         }
     }
 
     /** Lets Spring make proxies of beans whose methods have {@link Permit}. */
     static class Proxies implements ImportBeanDefinitionRegistrar {
+        /** Returns the methods with {@link Permit}, also those whose annotation stands on the method of an interface or a superclass. */
+        static Pointcut methods() {
+            return new AnnotationMatchingPointcut(null, Permit.class, true);
+        }
+
         @Override
         public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
             AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);

@@ -28,8 +28,11 @@ record Problem(HttpStatus status, @Nullable Decision decision) {
         return null;
     }
 
-    /** Returns the problem of a denial by Spring Security, if Portcullis decided. */
+    /** Returns the problem of a denial by Spring Security, if Portcullis decided, or would have with a user. */
     static @Nullable Problem ofDenial(Throwable failure) {
+        if (failure instanceof PortcullisAuthorizationManager.NobodyException) {
+            return new Problem(HttpStatus.UNAUTHORIZED, null);
+        }
         return failure instanceof AuthorizationDeniedException denial
                         && denial.getAuthorizationResult() instanceof PortcullisAuthorizationDecision denied
                 ? new Problem(HttpStatus.FORBIDDEN, denied.decision())
@@ -43,7 +46,7 @@ record Problem(HttpStatus status, @Nullable Decision decision) {
         if (status == HttpStatus.SERVICE_UNAVAILABLE) {
             response.setHeader("Retry-After", "1");
         }
-        if (status == HttpStatus.UNAUTHORIZED) {
+        if (status == HttpStatus.UNAUTHORIZED && !response.containsHeader("WWW-Authenticate")) {
             response.setHeader("WWW-Authenticate", "Bearer");
         }
         byte[] body = body(exposeReason).getBytes(StandardCharsets.UTF_8);

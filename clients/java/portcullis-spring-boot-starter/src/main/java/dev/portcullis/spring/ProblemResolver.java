@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
+import org.springframework.http.HttpStatus;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
@@ -30,6 +31,11 @@ final class ProblemResolver implements HandlerExceptionResolver, Ordered {
             HttpServletRequest request, HttpServletResponse response, @Nullable Object handler, Exception error) {
         Problem problem = problems.apply(error);
         if (problem == null) {
+            return null;
+        }
+        if (problem.status() == HttpStatus.UNAUTHORIZED) {
+            // Spring Security says how to authenticate.
+            request.setAttribute(ProblemFilter.PROBLEM, problem);
             return null;
         }
         try {

@@ -26,7 +26,8 @@ final class ResourceRegistration implements SmartLifecycle {
     private static final Log LOG = LogFactory.getLog(ResourceRegistration.class);
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final long FIRST_WAIT = 1;
-    private static final long LONGEST_WAIT = 10;
+    // With the time of a call that is 10 s from one attempt to the next.
+    private static final long LONGEST_WAIT = 5;
     private static final String TOKEN_PATH = "/protocol/openid-connect/token";
 
     private final PortcullisProperties properties;

@@ -119,6 +119,9 @@ public final class DevServer implements AutoCloseable {
     }
 
     private static void remove(Path folder) throws IOException {
+        if (!Files.exists(folder)) {
+            return;
+        }
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
