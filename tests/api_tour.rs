@@ -2,8 +2,8 @@
 //!
 //! A block ```` ```sh ```` holds one `curl` command. The blocks behind it are its answer: ```` ```http ```` the status line
 //! and some of the headers (the command then has `-i`), ```` ```json ```` the body. What differs each time is written as
-//! a placeholder, such as `<uuid>`. Beside the commands lies `directory.wasm`, a resolver. A comment `# keeps RULE_ID from .id` puts a member of the answer into a variable,
-//! `# keeps TAG from the header ETag` a header.
+//! a placeholder, such as `<uuid>`. Beside the commands lies `directory.wasm`, a resolver. A comment `# keeps RULE_ID from .id`
+//! puts a member of the answer into a variable, `# keeps TAG from the header ETag` a header.
 //!
 //! `BLESS=1 cargo test api_tour` writes the answers of today into the document.
 

@@ -1,5 +1,6 @@
 //! The first page, the tutorials and some guides are true: every command in them is run, in order, in
-//! one shell that starts in an empty folder, and the document must be what comes out. What follows the heading [`END`] is no part of a tutorial.
+//! one shell that starts in an empty folder, and the document must be what comes out. What follows the heading [`END`] is no part
+//! of a tutorial.
 //!
 //! The blocks ```` ```sh ```` are the commands. The block behind one is its output: ```` ```text ````, or ```` ```json ````
 //! if it is JSON, which is laid out. Values that differ each time are placeholders, as in `docs/api.md`. The ports of the

@@ -154,6 +154,7 @@ impl<'r> AttributeMap<'r> {
             Form::Plain(_) => true,
             Form::Layers(layers) => match layers.declared(name) {
                 Some(source) => source == PropertySource::Request,
+                // What the directory does not have is taken from the request, whatever goes first.
                 None => layers.precedence == Precedence::Request || layers.stored(name).is_none(),
             },
         }
@@ -230,6 +231,7 @@ impl<'r> AttributeMap<'r> {
     /// Returns each name and value.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+        // Two options give both forms one type of iterator.
         let (plain, layers) = match self.0 {
             Form::Plain(plain) => (Some(plain.iter()), None),
             Form::Layers(layers) => (None, Some(layers.iter())),
@@ -515,6 +517,7 @@ impl<'r> LayeredAttributes<'r> {
         let mut way = Vec::new();
         for (before, part) in (0..).zip(&related.references) {
             let (place, value) = self.settled_part(&related.references[..before], part);
+            // What the request sent does not depend on the references before it.
             if place == PropertySource::Request && self.is_sent(part.name) {
                 way.clear();
             }

@@ -95,12 +95,14 @@ impl<'r> BatchBody<'r> {
         let semantic = fields.optional("semantic", named);
         let items = fields.required("checks", |json, at, problems| {
             let count = json.as_array().map_or(0, <[_]>::len);
+            // A value that is not an array is a fault that `list` notes.
             if json.as_array().is_some() && !(1..=MAX_ITEMS).contains(&count) {
                 problems.expected(at, format!("1 to {MAX_ITEMS} checks, not {count}"));
                 return None;
             }
             list(|json, at, problems| defaults.item(json, at, problems, beside))(json, at, problems)
         });
+        // Before the checks are unwrapped, so that each fault is noted.
         note_misplaced(fields);
         let (listed, items) = items?.into_iter().unzip();
         let semantic = semantic.unwrap_or_default();

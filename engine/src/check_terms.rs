@@ -50,6 +50,7 @@ impl ActionTerms {
             ResourcePattern::Exact(resource) if rule.act != WILDCARD => {
                 self.fault(&rule.act, resource)
             }
+            // A rule on many resources may have the verb of any of them.
             _ => None,
         }
     }
@@ -59,6 +60,7 @@ impl ActionTerms {
     pub fn fault_of_check(self, action: Action<'_>, resource: &str) -> Option<String> {
         match action {
             Action::Plain(action) if self == Self::Verb => self.fault(action, resource),
+            // An encoded action stands for the verb itself, so it cannot be another one.
             _ => None,
         }
     }

@@ -97,6 +97,7 @@ impl<'d> Unordering<'d> {
             return known.clone();
         }
         let unordered = Arc::new(self.of(resource, meaning.as_ref().clone()));
+        // The old condition is kept as well: its address is the key, and must not be taken by another one.
         self.known.insert(key, [meaning.clone(), unordered.clone()]);
         unordered
     }
@@ -212,6 +213,7 @@ pub(crate) fn instead_of(test: &Test) -> Option<String> {
         Operator::Lt => (Operator::Before, false),
         Operator::Gt => (Operator::After, false),
         Operator::Lte => (Operator::After, true),
+        // Only `>=` is left.
         _ => (Operator::Before, true),
     };
     let operand = match operand {

@@ -93,6 +93,7 @@ pub(crate) fn combine<'p>(
         Some(applied) if applied.policy.effect == Effect::Deny && !applied.policy.is_rule => {
             Decision::by_policy(applied)
         }
+        // A denying rule by a relation is here, too: a rule with a smaller id is named before it.
         abac => match (rbac(), abac) {
             (Some(rule), Some(applied)) if precedes((rule.effect, rule.id), applied.policy) => {
                 Decision::by_rule(rule)
@@ -281,6 +282,7 @@ impl<'p> Undetermined<'p> {
         list: &'q AttributePath,
         outer: impl Fn(&AttributePath) -> Option<&'q AttributePath>,
     ) -> Undetermined<'q> {
+        // `item` is not an attribute of the plan: its list stands for it.
         let found = self.attribute().filter(|path| **path != AttributePath::Item).and_then(outer);
         let path = found.unwrap_or(list);
         match self {

@@ -123,6 +123,7 @@ impl<'j, 'p> Fields<'j, 'p> {
     /// Notes the member `name`, which belongs elsewhere, if the object has it. `place` says where.
     pub fn misplaced(&mut self, name: &'static str, place: &'static str) {
         if self.has(name) {
+            // Known from here on, so that `close` does not note it a second time.
             self.known.push(name);
             let fault = Fault::Unknown { name: name.to_owned(), meant: vec![place] };
             self.problems.push(self.at, fault);

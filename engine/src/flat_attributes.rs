@@ -185,6 +185,7 @@ impl<'a> FlatAttributes<'a> {
                 items.iter().filter_map(Json::as_scalar).for_each(|item| self.items.push(item));
                 FlatValue::List(start..place(self.items.len())?)
             }
+            // Stands for any value that no operator compares. The empty object takes no memory.
             _ => FlatValue::Scalar(value.as_scalar().unwrap_or(Json::Object(Vec::new()))),
         })
     }

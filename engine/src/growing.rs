@@ -24,6 +24,7 @@ impl<T, const N: usize> Growing<T, N> {
             Self::Long(items) => items.push(item),
             Self::Short(items) => {
                 if let Err(full) = items.try_push(item) {
+                    // This makes the list long, so that the second push has room.
                     self.reserve(N + 1);
                     self.push(full.element());
                 }

@@ -311,6 +311,7 @@ impl<'de> Visitor<'de> for TreeSeed {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let value = self.one_level_deeper()?;
         let mut members = Vec::new();
+        // The seed reads any value, so that a name without escapes is borrowed from the text.
         while let Some(key) = map.next_key_seed(value)? {
             let Json::String(key) = key else {
                 return Err(A::Error::custom("the name of a member must be a string"));

@@ -229,6 +229,7 @@ impl<'p: 'q, 'q, F: Facts> OpenQuestion<'p, 'q, F> {
 
     /// Adds the answers to what the decision needed.
     pub fn add(&mut self, answers: AttributeAnswers) {
+        // The first answers are taken as they are, without a merge.
         match self.answers.is_empty() {
             true => self.answers = Cow::Owned(answers),
             false => self.answers.to_mut().extend(answers),

@@ -67,6 +67,7 @@ pub(crate) trait Layers<'r> {
     ) -> Option<AttributeValue<'r>> {
         let Some(table) = self.directory() else { return self.own(part.name) };
         let (last, before) = references.split_last().filter(|_| part.is_stored())?;
+        // The reference may itself come from the request or from a claim.
         let AttributeValue::Text(id) = self.settled_part(before, last).1? else { return None };
         table.get(last.to, id)?.properties().get(part.property)
     }
@@ -89,8 +90,8 @@ pub(crate) trait Layers<'r> {
         }
     }
 
-    /// Returns the place that the property `name` of the entity itself is taken from, and its value. Its type declares `from`, and
-    /// `stored` returns its value in the directory.
+    /// Returns the place that the property `name` of the entity itself is taken from, and its value. Its type declares `from`,
+    /// and `stored` returns its value in the directory.
     #[inline]
     fn settled_own(
         &self,
@@ -127,9 +128,11 @@ pub(crate) trait Layers<'r> {
             Some(PropertySource::Token) => return (PropertySource::Token, self.claim(name)),
             Some(PropertySource::Request) | None => self.sent(name),
         };
+        // A sent `null` is `Some(None)`: if the request goes first, it hides what the directory has.
         let wins = || sent.is_none() || self.precedence() == Precedence::Directory;
         match (declared.is_none() && wins()).then(stored).flatten() {
             Some(value) => (PropertySource::Directory, Some(value)),
+            // Whatever goes first, a property that the directory does not have is the one that was sent.
             None => (PropertySource::Request, sent.flatten()),
         }
     }

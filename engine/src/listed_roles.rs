@@ -27,6 +27,7 @@ impl Condition {
         self.check_roles_of_tree(&Place::root(), &mut inside);
         let faults = inside.into_result().err();
         for problem in faults.iter().flat_map(Invalid::problems) {
+            // The place inside is left out: it leads into a tree that the author of the text never saw.
             problems.push(at, problem.fault.clone());
         }
     }
@@ -40,6 +41,7 @@ fn check_test(test: &Test, at: &Place<'_>, problems: &mut Problems) {
     let name = test.predicate.operator_name();
     let (on_left, on_right) = match &test.predicate {
         Predicate::Exists | Predicate::Items(_) => return,
+        // A list has a length, but `request.roles` on the right is not a number.
         Predicate::Length(_, operand) => (true, *operand != Operand::Attribute(ROLES)),
         Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_) => (false, true),
         Predicate::Compare(operator, operand) | Predicate::Unordered(operator, operand) => {

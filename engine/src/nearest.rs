@@ -34,6 +34,7 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     let known = known.filter(|known| known.chars().count().abs_diff(length) <= most);
     let distances = known.map(|known| (strsim::osa_distance(&lower, &known.to_lowercase()), known));
     let near = distances.filter(|(distance, _)| *distance <= most);
+    // Of equally near names, the first one.
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
 }
 
@@ -44,6 +45,7 @@ pub fn hint<'k, T: AsRef<str> + ?Sized + 'k>(
     known: impl IntoIterator<Item = &'k T>,
     shown: impl Fn(&str) -> String,
 ) -> String {
+    // Sorted, whatever the order in which the names come.
     let known: BTreeSet<&str> = known.into_iter().map(AsRef::as_ref).collect();
     match nearest(name, known.iter().copied()) {
         Some(meant) => format!(" (did you mean `{}`?)", shown(meant)),

@@ -41,6 +41,7 @@ impl Number {
             return None;
         }
         let integral = value.fract() == 0.0;
+        // Negative zero is in this range, too: it becomes 0.
         Some(Self(if integral && (0.0..NATURAL_END).contains(&value) {
             Repr::Natural(value as u64)
         } else if integral && (NEGATIVE_START..0.0).contains(&value) {
@@ -115,6 +116,7 @@ impl Ord for Number {
             (Repr::Natural(_), Repr::Negative(_)) => Ordering::Greater,
             // Canonical doubles are finite and never zero, so the total order equals the numeric order.
             (Repr::Double(a), Repr::Double(b)) => a.total_cmp(&b),
+            // The other side is an integer, because two doubles are matched above.
             (Repr::Double(a), _) => double_against_integer(a, other.integer().unwrap_or_default()),
             (_, Repr::Double(b)) => {
                 double_against_integer(b, self.integer().unwrap_or_default()).reverse()
@@ -129,6 +131,7 @@ impl Ord for Number {
     reason = "inside the exact range a double's floor fits an i128, outside it saturates to the right side"
 )]
 fn double_against_integer(double: f64, integer: i128) -> Ordering {
+    // With an equal floor the double has a fraction, because whole doubles in the exact range are kept as integers.
     if double.floor() as i128 >= integer { Ordering::Greater } else { Ordering::Less }
 }
 

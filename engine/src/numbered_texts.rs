@@ -30,6 +30,7 @@ impl NumberedTexts {
         if let Some(many) = &self.many {
             return find_among(many, text);
         }
+        // A long text is not among the few, which are all short.
         let short = ShortText::new(text)?;
         self.few.iter().find(|known| known.short == short).map(|known| known.number)
     }
@@ -50,6 +51,7 @@ impl NumberedTexts {
         } else {
             let many = self.many.get_or_insert_default();
             many.insert(text.into(), number);
+            // The few move over the first time; later there are none.
             let few = std::mem::take(&mut self.few).into_iter();
             many.extend(few.map(|few| (few.text, few.number)));
         }

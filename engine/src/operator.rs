@@ -207,6 +207,7 @@ pub struct Networks(Box<[IpNet]>);
 impl Networks {
     /// Makes the union of these networks.
     pub fn new(networks: &[IpNet]) -> Self {
+        // `aggregate` takes a `Vec`, and not a slice.
         let mut disjoint = IpNet::aggregate(&networks.to_vec());
         disjoint.sort_unstable();
         Self(disjoint.into())
@@ -219,6 +220,7 @@ impl Networks {
 
     /// Returns whether the address `text` lies in the set; `None` if it is not an address.
     pub fn contain(&self, text: &str) -> Option<bool> {
+        // An IPv4-mapped address compares as IPv4, as networks do.
         let address = text.parse::<IpAddr>().ok()?.to_canonical();
         // The networks are disjoint and sorted: only the last one that starts at or before the address can contain it.
         let after = self.0.partition_point(|network| network.network() <= address);
@@ -246,6 +248,7 @@ pub fn parse_network(text: &str) -> Option<IpNet> {
         return None;
     }
     match (network.addr().to_canonical(), network.addr()) {
+        // A shorter prefix reaches beyond the mapped addresses, and stays IPv6.
         (mapped @ IpAddr::V4(_), IpAddr::V6(_)) if network.prefix_len() >= 96 => {
             IpNet::new(mapped, network.prefix_len() - 96).ok()
         }
@@ -254,6 +257,7 @@ pub fn parse_network(text: &str) -> Option<IpNet> {
 }
 
 fn parse_prefix(text: &str) -> Option<u8> {
+    // `parse` alone would accept a sign.
     let plain = text.bytes().all(|byte| byte.is_ascii_digit())
         && (text.len() == 1 || !text.starts_with('0'));
     text.parse().ok().filter(|_| plain)

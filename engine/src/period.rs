@@ -29,6 +29,7 @@ impl TimeSpan {
     pub fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix('P')?;
         let (days, time) = match rest.split_once('T') {
+            // ISO 8601 has no `T` without a time behind it.
             Some((_, "")) => return None,
             Some(parts) => parts,
             None => (rest, ""),
@@ -55,6 +56,7 @@ fn sum(mut text: &str, units: &[(char, u32)]) -> Option<u64> {
     let mut seconds = 0u64;
     for (unit, length) in units {
         if let Some((digits, rest)) = text.split_once(*unit) {
+            // `parse` alone would accept a sign.
             let is_plain =
                 digits.len() <= MAX_DIGITS && digits.bytes().all(|it| it.is_ascii_digit());
             let number: u64 = digits.parse().ok().filter(|_| is_plain)?;

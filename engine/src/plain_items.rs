@@ -44,6 +44,7 @@ pub(crate) fn read<'a>(
             _ => item.check.read_member(name, text, flat),
         })?;
         items.push(item);
+        // One item too many is enough to give up: the tree words the fault.
         (items.len() <= MAX_ITEMS).then_some(())
     })?;
     (!items.is_empty()).then_some(items)

@@ -74,6 +74,7 @@ impl<'a> PlainText<'a> {
         self.sign(b'"')?;
         let length = string_length(self.rest())?;
         let string = self.text.get(self.at..self.at + length)?;
+        // Behind the closing quote.
         self.at += length + 1;
         Some(string)
     }
@@ -206,6 +207,7 @@ fn string_length(bytes: &[u8]) -> Option<usize> {
 #[inline]
 fn marks(word: u64) -> u64 {
     let below = |word: u64, least: u8| word.wrapping_sub(LOWEST * u64::from(least)) & !word;
+    // Zero where the byte is equal, and only zero is below 1.
     let equal = |byte: u8| below(word ^ (LOWEST * u64::from(byte)), 1);
     (equal(b'"') | equal(b'\\') | below(word, SPACE)) & HIGHEST
 }

@@ -124,6 +124,7 @@ impl Plan {
     }
 
     fn new(resource: &str, revision: u64, rules: Rules, layers: Layers) -> Self {
+        // One layer from which nothing is gone is compiled together already.
         let is_changed = layers.len() > 1 || layers.iter().any(|layer| !layer.gone.is_empty());
         Self {
             resource: resource.into(),
@@ -134,6 +135,7 @@ impl Plan {
             facts: None,
             reads_resolvers: layers.iter().any(|layer| !layer.abac.slots.namespaces().is_empty()),
             layers,
+            // Clones share the cell, so that the layers are compiled together once for all of them.
             whole: is_changed.then(Arc::default),
         }
     }
@@ -301,6 +303,7 @@ impl Plan {
     ) -> Option<JudgedPolicy<'p>> {
         let first = self.first_applicable(check, answers);
         match &first {
+            // Section 2.6: a policy that denies goes before a rule that denies.
             Some(applied) if applied.policy.is_denying_rule() => {
                 self.denying_policy(check, answers).or(first)
             }

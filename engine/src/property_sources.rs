@@ -123,6 +123,7 @@ impl<K: Into<KnownProperty>, P: IntoIterator<Item = (String, K)>> FromIterator<(
         let mut known: Vec<(Box<str>, KnownProperties)> =
             known.filter(|(_, properties)| !properties.is_empty()).collect();
         known.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        // Places follow this order, in which the types are collected.
         let names = known.iter().map(|(name, _)| name.clone());
         let places: HashMap<Box<str>, usize> = names.zip(0..).collect();
         let types = known.into_iter().map(|(_, properties)| Sources::new(properties, &places));
@@ -262,6 +263,7 @@ impl<'t> TypeSources<'t> {
     fn own(self, name: &str) -> Option<PropertySource> {
         let mut sources = self.own.iter().flatten().filter_map(|sources| sources.get(name));
         let first = sources.next()?;
+        // `request` is the least strict source: another declaration goes before it.
         Some(if first == PropertySource::Request { sources.next().unwrap_or(first) } else { first })
     }
 
@@ -277,6 +279,7 @@ impl<'t> TypeSources<'t> {
     fn related_to<'n>(self, own: &'t Sources, name: &'n str) -> Option<RelatedName<'t, 'n>> {
         let (mut end, from, mut target) = own.split(name)?;
         let first = &name[..end];
+        // With two types, the stricter source of both counts, as for a property of its own.
         let from = if let [Some(_), Some(_)] = self.own { self.own(first) } else { from };
         let mut last =
             RelatedPart { name: first, property: first, to: &target.name, from, is_settled: false };
@@ -286,6 +289,7 @@ impl<'t> TypeSources<'t> {
             let (start, rest) = (end + 1, &name[end + 1..]);
             let is_settled = last.source().is_some_and(|from| from != PropertySource::Request);
             let sources = target.place.and_then(|place| self.all.get(place));
+            // A third reference is not followed: the rest is the name of a property.
             let next = sources.filter(|_| !references.is_full()).and_then(|of| of.split(rest));
             let Some((length, from, next)) = next else {
                 let from = sources.and_then(|of| of.get(rest));

@@ -47,6 +47,7 @@ impl<'n> RelationTarget<'n> {
 /// `group:eng#member` for itself. `None` if the subject is a text.
 pub fn relation_of_subject(subject: &str) -> Option<&str> {
     if let Some(relation) = subject.strip_suffix(AT_RESOURCE) {
+        // `@resource` alone, or with another marker before it, does not name a relation.
         return (!relation.is_empty() && !has_marker(relation)).then_some(relation);
     }
     let target = RelationTarget::parse(subject);
@@ -101,6 +102,7 @@ impl RelationNames {
                 match declared {
                     Some((of, known)) => missing(&format!("`{of}`"), relation, known, shown),
                     None => {
+                        // `*` and types without a declaration may stand for resources of any type.
                         let all = self.0.values().flatten();
                         missing("a type", relation, all, shown)
                     }

@@ -145,6 +145,7 @@ impl<'r> CheckBody<'r> {
         let action = members.optional("action", CheckText::UpTo(MAX_ACTION));
         let domain = members.optional("domain", CheckText::UpTo(MAX_DOMAIN));
         let attributes = members.attributes("attributes");
+        // All members are read before one is unwrapped, so that each fault is noted.
         Some(Self {
             subject: subject?,
             subject_type: None,

@@ -28,8 +28,8 @@ pub fn split_resource(resource: &str) -> Option<(&str, &str)> {
     sound.then_some((name, verb))
 }
 
-/// Returns the resource of two texts that may have any characters: white space, control characters and `%` are percent-encoded, and
-/// in the verb also colons, so that two pairs never have one resource (`docs/semantics.md`, section 11.6).
+/// Returns the resource of two texts that may have any characters: white space, control characters and `%` are percent-encoded,
+/// and in the verb also colons, so that two pairs never have one resource (`docs/semantics.md`, section 11.6).
 pub fn encoded_resource(name: &str, verb: &str) -> String {
     let mut resource = String::with_capacity(name.len() + 1 + verb.len());
     encode(name, |_| false, &mut resource);

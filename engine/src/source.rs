@@ -88,6 +88,7 @@ impl<'j> Source<'j> for PlainText<'j> {
     ) -> Option<()> {
         let mut left = most;
         self.array(|text| {
+            // More than `most` is a fault, and the tree words it.
             left = left.checked_sub(1)?;
             item(text, at)
         })

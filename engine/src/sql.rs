@@ -79,6 +79,7 @@ pub fn write(
             rest
         }
     };
+    // They were collected from the last policy to the first.
     inexact.reverse();
     let (text, params) = Writer::new(dialect, placeholders).write(&clause)?;
     Ok(Sql { text, params, inexact })

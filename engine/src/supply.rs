@@ -74,6 +74,7 @@ pub fn type_of_subject<'s>(subject_type: Option<&'s str>, principal: &'s str) ->
 /// Finds the entity with this principal: a user by its id, any other by `<type>:<id>`. At most one entity has it.
 pub fn find_subject<'t>(table: &'t EntityTable, principal: &str) -> Option<Entity<'t>> {
     table.get(USER, principal).or_else(|| {
+        // A user has its bare id as principal, so that `user:ann` is not the user `ann`.
         let (kind, id) = principal.split_once(':').filter(|(kind, _)| *kind != USER)?;
         table.get(kind, id)
     })
@@ -136,7 +137,8 @@ pub struct Supply<'s> {
 }
 
 impl<'s> Supply<'s> {
-    /// Collects what `known` has for `check`, and what the entities have to which references lead. Expands the roles by those that they include, if that is `needed`.
+    /// Collects what `known` has for `check`, and what the entities have to which references lead. Expands the roles by those
+    /// that they include, if that is `needed`.
     pub(crate) fn new(
         facts: &'s TenantFacts,
         (known, related): (KnownEntities<'s>, Option<RelatedNames<'s>>),
@@ -280,6 +282,7 @@ fn roles<'s>(
         return Some(SuppliedRoles { all, own, origin });
     }
     let Some(subject) = known.subject else { return sent_roles(facts, check) };
+    // Where the request says nothing about roles, those of the directory count, whatever goes first.
     let is_left_out =
         matches!(check.roles, Roles::Supplied(_)) && !check.attributes.user.has("roles");
     if is_left_out || facts.directory == Some(Precedence::Directory) {
@@ -288,6 +291,7 @@ fn roles<'s>(
     }
     let here = subject.domain_roles().filter(|(domain, _)| *domain == check.domain);
     let mut here = here.map(|(_, role)| role).peekable();
+    // Roles that a request sends stand alone: only those of a token are joined with those of the domain.
     if !is_claimed || here.peek().is_none() {
         return sent_roles(facts, check);
     }

@@ -34,6 +34,7 @@ impl TenantFacts {
     /// Returns whether a check is complete as it was sent.
     #[inline]
     pub fn are_plain(&self) -> bool {
+        // `datetimes` do not count: they are compiled into the plan.
         self.directory.is_none()
             && self.inclusions.is_empty()
             && self.sources.is_empty()
@@ -111,6 +112,7 @@ impl RoleInclusions {
         let mut left: Vec<&str> = roles.iter().copied().collect();
         while let Some(role) = left.pop() {
             let all = including.get(role).into_iter().flatten();
+            // A role that is in the set is not followed again, so that a circle ends.
             left.extend(all.copied().filter(|role| roles.insert(role)));
         }
     }

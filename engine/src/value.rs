@@ -203,6 +203,7 @@ impl<'r> List<'r> {
     /// Returns whether the list contains an item of the other one.
     pub(crate) fn has_any(self, others: List<'_>) -> bool {
         match others {
+            // The literal list is searched, because it is sorted.
             List::Literals(_) => self.any(|own| others.has(own)),
             _ => others.any(|item| self.has(item)),
         }
@@ -216,10 +217,12 @@ impl<'r> List<'r> {
         };
         let mut missing = literals.len();
         let mut found = SmallVec::<[u64; 4]>::from_elem(0, missing.div_ceil(64));
+        // Of an empty list nothing can be missing.
         missing == 0
             || self.any(|own| {
                 if let Some(place) = literals.place(own) {
                     let bit = 1 << (place % 64);
+                    // An item that comes twice counts once.
                     missing -= usize::from(found[place / 64] & bit == 0);
                     found[place / 64] |= bit;
                 }

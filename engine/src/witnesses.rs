@@ -56,11 +56,16 @@ impl Gap<'_, Number> {
     pub fn number(&self) -> Option<Number> {
         let number = match (self.low, self.high) {
             (None, None) => return None,
-            (None, Some(high)) => high.as_f64() - 1.0,
-            (Some(low), None) => low.as_f64() + 1.0,
+            // Beside a large number, 1 more or less is the same double.
+            (None, Some(high)) => (high.as_f64() - 1.0).min(high.as_f64().next_down()),
+            (Some(low), None) => (low.as_f64() + 1.0).max(low.as_f64().next_up()),
             (Some(low), Some(high)) => f64::midpoint(low.as_f64(), high.as_f64()),
         };
-        Number::from_f64(number)
+        let is_inside = |number: &Number| {
+            self.low.is_none_or(|low| low < number) && self.high.is_none_or(|high| number < high)
+        };
+        // No double may lie between two integers of more than 53 bits.
+        Number::from_f64(number).filter(is_inside)
     }
 }
 
@@ -127,6 +132,12 @@ mod tests {
         let numbers: Vec<f64> =
             points.gaps().filter_map(|gap| Some(gap.number()?.as_f64())).collect();
         assert_eq!(numbers, [0.0, 5.0, 2.5]);
+        let points = Points::new([Number::from(1_u64 << 53), Number::from((1_u64 << 53) + 1)]);
+        let numbers: Vec<Option<f64>> =
+            points.gaps().map(|gap| gap.number().map(Number::as_f64)).collect();
+        assert_eq!(numbers, [Some(9_007_199_254_740_991.0), Some(9_007_199_254_740_994.0), None]);
+        let points = Points::new(Number::from_f64(1e300));
+        assert!(points.gaps().all(|gap| gap.number().is_some()));
         let instant = |seconds| DateTime::from_timestamp(seconds, 0).expect("an instant");
         let points = Points::new([instant(10), instant(20)]);
         let instants = points.gaps().filter_map(|gap| gap.instant(TimeDelta::seconds(1)));

@@ -144,8 +144,8 @@ pub(crate) enum Command {
     Test(policy_test::CaseTestArguments),
     /// Print what the rules and policies of a folder or a service decide: roles × resources × actions × domains.
     ///
-    /// A cell that is not printed is denied. Attributes are unknown, so that an outcome may depend on them. The exit code is 1 if the
-    /// output is not complete, and with a second folder that of `diff`.
+    /// A cell that is not printed is denied. Attributes are unknown, so that an outcome may depend on them. The exit code is 1 if
+    /// the output is not complete, and with a second folder that of `diff`.
     Matrix(matrix::MatrixArguments),
     /// Print what changes for decisions from one folder to another.
     ///
@@ -154,13 +154,13 @@ pub(crate) enum Command {
     Diff(matrix::DiffArguments),
     /// Print which roles and subjects of a folder or a service may do something.
     ///
-    /// Attributes are unknown, so that the answer may depend on them. Who is not printed is denied. The exit code is 1 if the output
-    /// is not complete.
+    /// Attributes are unknown, so that the answer may depend on them. Who is not printed is denied. The exit code is 1 if the
+    /// output is not complete.
     WhoCan(can::WhoCanArguments),
     /// Print what a subject may do on the resources of a folder or a service.
     ///
-    /// Attributes are unknown, so that the answer may depend on them. What is not printed is denied. The exit code is 1 if the output
-    /// is not complete.
+    /// Attributes are unknown, so that the answer may depend on them. What is not printed is denied. The exit code is 1 if the
+    /// output is not complete.
     WhatCan(can::WhatCanArguments),
     /// Write the expressions of tenants kept as files in their canonical form.
     ///

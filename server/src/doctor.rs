@@ -38,6 +38,7 @@ pub(crate) async fn run(
 /// Reads every setting that `serve` reads, in its order.
 fn read(env_file: Option<&Path>) -> Result<Config, ConfigError> {
     let variables = Variables::load(env_file)?;
+    // Read for their faults alone.
     variables.log_format()?;
     variables.log_filter()?;
     Config::read(&variables)

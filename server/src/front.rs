@@ -87,6 +87,7 @@ impl Listeners {
         tracing::info!("listening on {}", public.url());
         let front = |listener, set, limits| {
             let pages =
+                // The console is for people of tenants.
                 if set == RouteSet::Operator { Vec::new() } else { portcullis_console::rows(app) };
             let service = router(app.clone(), set, pages, bodies.clone());
             Front { listener, service, limits }

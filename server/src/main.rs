@@ -52,6 +52,7 @@ const BAD_CONFIGURATION: u8 = 2;
 fn main() -> ExitCode {
     let _flushed = telemetry::FlushedByPanic;
     let outcome = run(Cli::parse().command);
+    // The lines that wait come first: the error is printed past their queue.
     let is_read = telemetry::flush();
     match outcome {
         Ok(code) => code,
@@ -300,12 +301,14 @@ fn on_runtime<T: Termination>(
 ) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(work).map(T::report);
+    // To drop the runtime would wait for blocking threads without a limit.
     runtime.shutdown_timeout(THREADS_TIMEOUT);
     code
 }
 
 async fn migrate(variables: &Variables) -> anyhow::Result<()> {
     open_database(&variables.database_url()?).await?.close().await;
+    // The database is up to date even if nobody reads it.
     let _ = writeln!(std::io::stdout(), "the database is up to date");
     Ok(())
 }

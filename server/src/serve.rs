@@ -63,7 +63,8 @@ use portcullis_webhooks::{
 const DELIVERY_STOP: Duration = Duration::from_millis(10_100);
 /// Longest time for closing the database, and for sending the last spans meanwhile.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(400);
-/// Longest time from the signal and the delay to the end of the process, whatever still runs. An orderly stop takes at most 10.7 s.
+/// Longest time from the signal and the delay to the end of the process, whatever still runs. An orderly stop takes at most 10.7
+/// s.
 const STOP_TIMEOUT: Duration = Duration::from_millis(10_900);
 
 /// `portcullis serve`
@@ -91,6 +92,7 @@ async fn start(config: Config, hangups: Signal) -> anyhow::Result<(App, Delivery
         Some(url) => with_standbys(store, url)?,
         None => store,
     };
+    // Before the rest is wired, because the address names the replica. Nobody is served yet.
     let listeners = Listeners::bind(config.listen, &config.edge, hangups).await?;
     let metrics = Metrics::new();
     metrics.quotas.show(&config.store_limits.quotas);
@@ -100,6 +102,7 @@ async fn start(config: Config, hangups: Signal) -> anyhow::Result<(App, Delivery
     log_settings(&config);
     let app = wire(store, config, metrics)?;
     app.catch_up().await?;
+    // Once before the first check, which would not find an operator resolver otherwise.
     app.resolvers.refresh_operator_resolvers().await;
     app.spawn_background_tasks();
     app.background.spawn(count_datetimes_as_texts(app.clone()));
@@ -142,13 +145,16 @@ pub(crate) async fn until_stopped(
         .collect();
     stop.await;
     if let Some(recorder) = &app.recorder {
+        // A feed of decisions would keep its request running for minutes.
         recorder.log().end_feeds();
     }
     let delivered_by = Instant::now() + DELIVERY_STOP;
     worker.stop();
+    // The dispatcher may be waiting for events, and would not see the stop.
     app.webhooks.wake();
     stopping.send_replace(true);
     serving.join_all().await;
+    // After the last request, because each of them may record decisions.
     let recorded = tokio::time::timeout_at(delivered_by, async {
         app.store_shadow_counts().await;
         close_log(&app).await;
@@ -213,6 +219,7 @@ impl Delivery {
             denials_at_once: config.webhooks.denials_at_once,
             keys: config.encryption_keys.clone(),
             schedule: Schedule::new(&config.webhooks, Jitter::system()),
+            // New for each run: the leases of the run before are not this one's.
             holder: format!("{replica}{}", ids.next(clock.now().into())),
             clock,
             ids,
@@ -234,6 +241,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
             Authenticator::one(oidc.as_ref(), Some(tenant), max_token)?
         }
         Mode::Saas { .. } => {
+            // Tenants choose the addresses of their providers.
             let client = Client::guarded(&config.egress, FETCH_TIMEOUT)?;
             Authenticator::saas(client, store.clone(), max_token)
         }
@@ -363,8 +371,8 @@ pub(crate) fn stop_signal(delay: Duration) -> anyhow::Result<impl Future<Output 
     })
 }
 
-/// Ends the process after a time, as an orderly end does, if it has not ended by then. A separate thread does this, because the timers
-/// of the runtime stand still while all its threads compute.
+/// Ends the process after a time, as an orderly end does, if it has not ended by then. A separate thread does this, because the
+/// timers of the runtime stand still while all its threads compute.
 fn end_after(time: Duration) {
     let watch = std::thread::Builder::new().name("stop".to_owned()).spawn(move || {
         std::thread::sleep(time);

@@ -43,6 +43,7 @@ pub(crate) fn start(format: LogFormat, filter: EnvFilter) -> Result<(), ParseErr
         LogFormat::Json => lines.json().init(),
     }
     std::panic::set_hook(Box::new(log_panic));
+    // Lines that came before this have waited in the queue.
     LINES.write_to(std::io::stderr());
     Ok(())
 }

@@ -51,6 +51,12 @@ fn decisions_are_listed_counted_and_filtered() {
     let none = browser.get(&console.page("decisions?subject=nobody")).is(200);
     assert!(none.text.contains("No decision fits the filter"), "{}", none.text);
     browser.get(&console.page("decisions?decision=perhaps")).is(400);
+    // A bar leads to what it counts.
+    let filter = ["subject=ann", "decision=allow", "via=check", "undetermined=false"];
+    let counted = browser.get(&console.page(&format!("decisions?{}", filter.join("&")))).is(200);
+    let bar = counted.text.split("<th scope=\"row\"><a href=\"").nth(1).expect("a bar");
+    let link = bar.split('"').next().unwrap_or_default();
+    assert!(filter.iter().all(|part| link.contains(part)), "{link}");
 }
 
 #[test]

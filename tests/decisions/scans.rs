@@ -84,8 +84,8 @@ fn scans_of_the_record_leave_searches_and_checks_alone() {
     let_go(&file);
 }
 
-/// Records a check with 0.6 MB of attributes on a service with so much memory for answers, a quarter of it for the tenant. Returns
-/// the statuses of statistics and parity, and whether a replay comes to its end.
+/// Records a check with 0.6 MB of attributes on a service with so much memory for answers, a quarter of it for the tenant.
+/// Returns the statuses of statistics and parity, and whether a replay comes to its end.
 fn reads_with(answer_memory: &str) -> ([u16; 2], bool) {
     let server = settings().set("ANSWER_MEMORY", answer_memory).start();
     let tenant = tenant_of(&server);

@@ -1,5 +1,5 @@
-//! A tenant with 10,000 rules on 4,000 resources that many ask after a restart, beside a neighbour whose plans are there: the rate
-//! of its checks, and the time that the neighbour waits.
+//! A tenant with 10,000 rules on 4,000 resources that many ask after a restart, beside a neighbour whose plans are there: the
+//! rate of its checks, and the time that the neighbour waits.
 
 use std::thread;
 

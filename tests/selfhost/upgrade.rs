@@ -1,7 +1,8 @@
 //! Upgrades, which begin with version 0.3.0 (`docs/upgrades.md`): every record and every decision stays.
 //!
 //! `upgrade/` has a folder for each release, with a database of each kind that it wrote, its record of decisions, and what it
-//! answered about them. The test opens a copy with this version, which migrates it, and asks the same. [`record`] writes a folder.
+//! answered about them. The test opens a copy with this version, which migrates it, and asks the same. [`record`] writes a
+//! folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};

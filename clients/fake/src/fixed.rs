@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::http;
 use crate::scenario::{Answer, Fault, Seen};
 
-/// Prints the address, and answers below `/allow` with a decision, below `/busy` with a 503, below `/hang` never, and `/count` with
-/// the number of the other requests so far.
+/// Prints the address, and answers below `/allow` with a decision, below `/busy` with a 503, below `/hang` never, and `/count`
+/// with the number of the other requests so far.
 pub(crate) fn run() -> anyhow::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     println!("http://{}", listener.local_addr()?);

@@ -132,8 +132,8 @@ impl Fake {
         }
     }
 
-    /// Returns what the document does not have of the requests and their answers. The document is asked afterwards: that takes time,
-    /// and a client has a deadline.
+    /// Returns what the document does not have of the requests and their answers. The document is asked afterwards: that takes
+    /// time, and a client has a deadline.
     fn faults(&self, scenario: &Scenario, seen: &[Seen]) -> Vec<String> {
         let mut faults = Vec::new();
         for (number, seen) in seen.iter().enumerate() {

@@ -25,6 +25,7 @@ impl GraphSubject<'_> {
     ) -> Result<bool, UndeterminedRelation> {
         let of_closure = self.edges_below(relation).ok_or(UndeterminedRelation::TooManyEdges)?;
         let mut left = MaxWork::new(MAX_EDGES);
+        // A closure that is complete has at most `MAX_EDGES` edges.
         left.edges -= of_closure;
         self.has_within(relation, id, hops, &mut left, buffer)
     }
@@ -56,6 +57,7 @@ impl GraphSubject<'_> {
             doubted: None,
         };
         let type_id = graph.schema.type_id_of(relation);
+        // Set afterwards, because `node` depends on what is unknown to the walk.
         walk.resource.node =
             walk.node(type_id, Object { object_type: graph.schema.type_name(type_id), id });
         let Some(node) = walk.resource.start() else { return Ok(false) };

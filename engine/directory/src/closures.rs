@@ -71,6 +71,7 @@ impl AskedSubject<'_> {
 impl Closures {
     pub(crate) fn new(max_bytes: usize) -> Self {
         let parts = std::array::from_fn(|_| Mutex::default());
+        // Each part has two generations.
         let max_bytes = max_bytes / PARTS / 2;
         Self { parts, hasher: DefaultHashBuilder::default(), max_bytes }
     }

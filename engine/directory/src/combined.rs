@@ -49,6 +49,7 @@ impl GraphBuffer {
     fn clear(&mut self) {
         self.instances.clear();
         if self.states.capacity() > KEPT || self.links.capacity() > KEPT {
+            // These two bound their memory themselves.
             let (instances, derivation) = (take(&mut self.instances), take(&mut self.derivation));
             *self = Self { instances, derivation, ..Self::default() };
         }

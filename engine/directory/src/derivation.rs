@@ -117,6 +117,7 @@ impl<'g, F: Facts> Derivation<'g, F> {
         let (schema, table) = (&self.graph.schema, &self.graph.table);
         let mut found = false;
         table.at(Way::Back, subject).each(EdgeKey::for_subject(relation), |edges| {
+            // Also if the term does not matter here: the subject is in the userset all the same.
             found = true;
             let given = schema.by_number(edges.key.turned().relation());
             let term = given.and_then(|relation| schema.stored_term(relation));
@@ -140,6 +141,7 @@ impl<'g, F: Facts> Derivation<'g, F> {
                 let derived = self.layer(&layer);
                 layer.clear();
                 *self.layer = layer;
+                // Only after the memory is given back.
                 derived?;
             }
         }

@@ -55,6 +55,7 @@ impl<'g> GraphSubject<'g> {
             Ground::new(graph, closure, self.now, (resource, object, beside_closure), buffer);
         let root = Instance { node: start, term: relation.term() };
         let expanded = ground.expand(root);
+        // No more than is left: the closure looks at `MAX_EDGES` at most, and the rest at what is beside them.
         *left -= ground.looked_at_edges();
         if expanded.is_none() {
             explanation.is_complete = false;

@@ -56,6 +56,7 @@ impl Graph {
         names: &[Box<str>],
         work: &mut RelationWork,
     ) -> Option<AttributeAnswers> {
+        // A copy, because answers that take too long are asked for again from the start.
         let mut here = work.here();
         let answers = self.try_answers(facts, asked, names, &mut here).ok()?;
         *work = here;
@@ -165,6 +166,7 @@ fn subject_of<'g>(
 
 /// Returns the claims of the caller, if it asks about itself.
 fn own_claims<'c>(check: &Check<'c>) -> Option<&'c Json<'c>> {
+    // Roles are `Claimed` only where the subject is the caller.
     check.claims.filter(|_| matches!(check.roles, Roles::Claimed(_)))
 }
 
@@ -198,12 +200,14 @@ fn subject_named<'s>(schema: &Schema, check: &Check<'s>) -> Object<'s> {
         USER => Some(check.subject),
         other => check.subject.strip_prefix(other).and_then(|rest| rest.strip_prefix(':')),
     };
+    // Without the type in front, the subject is the bare id.
     Object { object_type, id: id.unwrap_or(check.subject) }
 }
 
 /// Returns the object that a principal reads as: `a:b` is the object `b` of the declared type `a`, and any other a user.
 pub(crate) fn object_of<'s>(schema: &Schema, principal: &'s str) -> Object<'s> {
     let object = principal.split_once(':').map(|(object_type, id)| Object { object_type, id });
+    // The principal `user:ann` is the user of that whole name.
     let object = object.filter(|one| one.object_type != USER && schema.has_type(one.object_type));
     object.unwrap_or(Object { object_type: USER, id: principal })
 }
@@ -308,6 +312,7 @@ impl<'q> RelationQuestions<'q> {
         if !schema.has_type(object.object_type) {
             return Err(AttributeAnswer::Absent);
         }
+        // Section 12.12: where a declared type lacks the relation, the answer is false and not absent.
         let relation = schema.relation(object.object_type, name);
         let relation = relation.ok_or(AttributeAnswer::Value(Json::Bool(false)))?;
         // The request has attributes of the resource alone.
@@ -379,6 +384,7 @@ fn objects<'v>(
     value: Option<AttributeValue<'v>>,
 ) -> Option<Vec<Object<'v>>> {
     match value {
+        // `null` stands for the tuples, too, and refers to nothing.
         None => Some(Vec::new()),
         Some(AttributeValue::List(list)) => {
             let (mut objects, mut is_sound) = (Vec::new(), true);

@@ -66,6 +66,7 @@ impl Schema {
         let mut problems = Problems::default();
         check_limits(types, &mut problems);
         let (names, definitions) = names(types);
+        // The compiler relies on unique names and numbers, so it does not run without them.
         if !problems.is_empty() {
             return problems.finish(None);
         }
@@ -89,9 +90,11 @@ impl Schema {
         let mut by_number = Vec::new();
         for (relation, entry) in (0..).map(RelationId).zip(&names.relations) {
             let number = entry.number.0 as usize;
+            // A number has 16 bits, which bounds the room.
             by_number.resize(by_number.len().max(number + 1), None);
             by_number[number] = Some(relation);
         }
+        // The term of a relation has its number.
         let usersets = (0..).zip(&is_userset).filter(|(_, is_userset)| **is_userset);
         Self {
             flat: flat::flat(&terms, &names, &layers),
@@ -278,6 +281,7 @@ impl Schema {
 
     /// Returns the relation of whose line `term` is the whole, if usersets have it.
     pub(crate) fn userset(&self, term: TermId) -> Option<RelationId> {
+        // Further terms are parts of lines, and out of range here.
         let is_userset = self.is_userset.get(term as usize).is_some_and(|is_userset| *is_userset);
         is_userset.then_some(RelationId(term))
     }
@@ -323,10 +327,12 @@ fn names<'d>(types: &[TypeRelations<'d>]) -> (Names, Vec<(usize, &'d RelationDef
     if types.iter().all(|one| one.name != USER) {
         all.push((types.len(), user));
     }
+    // Types are found by binary search.
     all.sort_unstable_by_key(|(_, one)| one.name);
     let (mut names, mut definitions) = (Names::default(), Vec::new());
     for (of_type, (index, one)) in (0..).zip(all) {
         let mut relations: Vec<_> = one.relations.iter().collect();
+        // So are the relations of a type.
         relations.sort_unstable_by_key(|(_, definition)| &definition.name);
         let start = u32::try_from(definitions.len()).unwrap_or(u32::MAX);
         for (number, definition) in relations {

@@ -122,6 +122,7 @@ impl<'s> SearchRelations<'s> {
             Err(_) => return RelatedCandidates::Nobody,
         };
         let has_type = graph.schema().has_type(self.entity_type);
+        // Without a type in the request, the name of a candidate may read as an object of another type.
         if !self.is_typed() && (!has_type || self.has_foreign_principals()) {
             return RelatedCandidates::Any;
         }
@@ -136,6 +137,7 @@ impl<'s> SearchRelations<'s> {
             now: questions.check.now,
         };
         let list = questions::with_buffer(|buffer| graph.subjects(&asked, left, buffer));
+        // Then it can be true for subjects that no list names.
         match list.filter(|list| !list.others()) {
             Some(list) => RelatedCandidates::Subjects(list),
             None => RelatedCandidates::Any,
@@ -154,6 +156,7 @@ impl<'s> SearchRelations<'s> {
         self.entity_type == USER
             && others.any(|name| {
                 let prefix = format!("{name}:");
+                // Ids are sorted: if one has the prefix, the first id after the prefix does.
                 let stored = self.table.for_type(USER, Some(&prefix)).map(|user| user.id()).next();
                 let named = graph.named(USER, Some(&prefix), now).next();
                 let mut first = [stored, named].into_iter().flatten();

@@ -75,6 +75,7 @@ impl Graph {
         buffer: &mut GraphBuffer,
     ) -> GraphSubject<'_> {
         let of_nobody = GraphSubject { graph: self, closure: None, unknown: Vec::new(), now };
+        // With the whole bound there is always a subject.
         self.subject_within(subject, claims, (now, MAX_EDGES), buffer).unwrap_or(of_nobody)
     }
 
@@ -96,6 +97,7 @@ impl Graph {
             Some(closure) => closure,
             None => {
                 let closure = Arc::new(self.close(&asked, (now, max_edges), buffer));
+                // This bound is lower than that of a check elsewhere, for which the closure may be small enough.
                 if closure.edges.is_none() && max_edges < MAX_EDGES {
                     return None;
                 }

@@ -175,6 +175,7 @@ impl<'w> Walk<'w> {
     /// Returns whether a term combines factors below which no terms are combined.
     pub(crate) fn has_plain_factors(&self, term: TermId) -> bool {
         let schema = &self.graph.schema;
+        // A term with a mark is not in the schema. Without unknown claims no term has one.
         if !self.unknown.is_empty() {
             return false;
         }

@@ -59,9 +59,11 @@ impl RelationWork {
         let Some(of_closure) = subject.edges_below(relation) else {
             return Ok(Err(UndeterminedRelation::TooManyEdges));
         };
+        // All relations of a check have one subject, so the edges of its closure count once.
         if of_closure > 0 && !std::mem::replace(&mut self.has_closure, true) {
             self.left.edges = self.left.edges.saturating_sub(of_closure);
         }
+        // A closure that is complete has at most `MAX_EDGES` edges.
         let own = MaxWork { edges: MAX_EDGES - of_closure, ..MaxWork::new(MAX_EDGES) };
         let allowed = own.min(self.left);
         let here = self.here.map_or(allowed, |here| here.min(allowed));

@@ -144,6 +144,7 @@ impl<W> TenantLines<W> {
 
     /// Changes the line of `tenant`, and keeps the order. `change` gets the number of the change.
     fn change<T>(&mut self, tenant: &Arc<str>, change: impl FnOnce(&mut Line<W>, u64) -> T) -> T {
+        // Each change has a number of its own, so that no two tenants have the same rank.
         self.changes += 1;
         let line = self.tenants.entry(Arc::clone(tenant)).or_default();
         // Before the change, which may alter the rank under which the tenant is found.

@@ -41,6 +41,7 @@ impl<K: PartialEq> TenantShares<K> {
     #[must_use]
     pub fn add(&mut self, tenant: &str, key: K, weight: usize) -> Vec<K> {
         let mut dropped = Vec::new();
+        // Its own bound first: what the tenant drops for it may be room enough for all.
         while self.weight(tenant) + weight > self.bounds.tenant
             && let Some(oldest) = self.drop_oldest(tenant)
         {
@@ -51,6 +52,7 @@ impl<K: PartialEq> TenantShares<K> {
         {
             dropped.push(oldest);
         }
+        // An entry that is larger than a bound is kept all the same: nothing is left to drop for it.
         self.push(tenant, key, weight);
         dropped
     }
@@ -125,6 +127,7 @@ impl<K: PartialEq> TenantShares<K> {
         self.total -= weight;
         let (after, is_empty) = (share.weight, share.entries.is_empty());
         self.sort(tenant, before, after);
+        // Only now, because `sort` looks the tenant up.
         if is_empty {
             self.by_tenant.remove(tenant);
         }
@@ -151,6 +154,7 @@ impl<K: PartialEq> TenantShares<K> {
 /// eight ranks are a doubling: few entries of a large share change its rank.
 fn rank(weight: usize) -> usize {
     let Some(log) = weight.checked_ilog2() else { return 0 };
+    // The three bits below the highest one tell the eighths of a doubling apart.
     let eighth = (weight >> log.saturating_sub(3)) & 7;
     ((log as usize) << 3 | eighth) + 1
 }

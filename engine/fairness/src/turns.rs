@@ -88,6 +88,7 @@ impl TurnQueue {
     /// # Errors
     /// Too many requests wait, or the wait takes too long.
     pub async fn begin(&self, tenant: &str) -> Result<Turn, TurnRefusal> {
+        // The lock ends with this block, before the wait.
         let (turn, begun) = {
             let mut lines = self.0.lines.lock();
             self.0.must_have_room(&lines, tenant)?;
@@ -162,6 +163,7 @@ impl SharedTurns {
             return Err(TurnRefusal::TenantFull);
         }
         let is_full = lines.requests.waiting() >= self.limits.waiting;
+        // A request that begins at once does not wait, so that a full queue does not refuse it.
         match is_full && !self.may_begin(lines, tenant) {
             true => Err(TurnRefusal::Full),
             false => Ok(()),
@@ -190,6 +192,7 @@ impl SharedTurns {
     }
 
     fn give_back(&self, lines: &mut Lines, tenant: &Arc<str>) {
+        // Counted before the turn ends: the last one beyond the part is the lent one.
         let is_lent = lines.requests.counts(tenant).running > self.limits.per_tenant;
         lines.lent -= usize::from(is_lent);
         lines.requests.end(tenant);

@@ -80,6 +80,7 @@ impl CachedPlan {
     /// It weighs little, because both share their parts.
     pub(crate) fn renamed(&self, resource: &str, revision: u64) -> Self {
         let plan = self.plan.renamed(resource, revision);
+        // `own_weight` includes the plan itself.
         let weight = size_of::<Self>() - size_of::<Plan>() + plan.own_weight();
         Self::with_weight(plan, None, Arc::clone(&self.changes), weight)
     }
@@ -124,6 +125,7 @@ impl CachedPlan {
         let valid_through = self.revision();
         !self.changes.is_ended()
             && (valid_through >= needed || self.catches_up(resource, valid_through, needed))
+            // A plan of `*` is also as old as the patterns that come with it.
             && self.own.as_ref().is_none_or(|own| own.catches_up(needed, &self.changes))
     }
 

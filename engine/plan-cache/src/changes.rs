@@ -71,6 +71,7 @@ impl ChangeLog {
     /// Returns the highest published revision.
     #[inline]
     pub(crate) fn latest(&self) -> u64 {
+        // Pairs with the end of `publish`: whoever sees a revision finds its change in the log.
         self.latest.load(Ordering::Acquire)
     }
 
@@ -88,6 +89,7 @@ impl ChangeLog {
     /// Returns whether checks compare their decisions with the decisions of a cache beside.
     #[inline]
     pub(crate) fn has_shadow(&self) -> bool {
+        // Relaxed, because nothing else is read by it.
         self.has_shadow.load(Ordering::Relaxed)
     }
 
@@ -103,6 +105,7 @@ impl ChangeLog {
 
     /// Notes that the plans are made before checks ask for them. Returns whether it is the first time.
     pub(crate) fn begin_warming(&self) -> bool {
+        // Noted first: what is published while the plans are made calls for another pass.
         self.warmed.swap(self.latest() + 1, Ordering::AcqRel) == 0
     }
 

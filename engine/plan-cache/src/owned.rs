@@ -46,6 +46,7 @@ impl OwnedPlans {
         let watching = Arc::clone(&view);
         let owner = Cache::builder()
             .max_capacity(max_bytes)
+            // moka weighs in 32 bits, so that a larger plan counts as 4 GiB.
             .weigher(|_, plan: &Arc<CachedPlan>| plan.weight().try_into().unwrap_or(u32::MAX))
             // Its default admits a plan only if it is read more often than all that must go for it, taken together.
             .eviction_policy(EvictionPolicy::lru())
@@ -107,6 +108,7 @@ impl OwnedPlans {
         if plan.weight() as u64 > self.max_bytes {
             return;
         }
+        // The view first: what moka drops at once must be found there.
         let fits = self.view.add(&key, plan) <= self.max_bytes;
         if fits || self.make_room(&key) {
             self.owner.insert(key, Arc::clone(plan));

@@ -44,6 +44,7 @@ impl Shares {
         let own = self.by_tenant.get(tenant).map(|share| share.bytes);
         let tenants = self.by_tenant.len() as u64 + u64::from(own.is_none());
         let (replaced, added) = (replaced as u64, added as u64);
+        // The replaced plan is counted in `plan_bytes`, so that this does not go below 0.
         let all = self.plan_bytes + added - replaced + TENANT_BYTES * tenants;
         all <= max_bytes && own.unwrap_or_default() + added - replaced <= max_bytes / tenants
     }

@@ -78,6 +78,7 @@ impl Logs {
         if self.by_tenant.len() < self.sweep_at.max(FIRST_SWEEP) {
             return;
         }
+        // The map itself has one reference to each.
         self.by_tenant.retain(|_, log| Arc::strong_count(log) > 1);
         self.sweep_at = 2 * self.by_tenant.len();
     }

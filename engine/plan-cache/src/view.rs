@@ -107,6 +107,7 @@ impl View {
     /// Adds a plan that moka gets next, in place of the one before. Returns the bytes of all plans and their tenants.
     pub(crate) fn add(&self, key: &Key, plan: &Arc<CachedPlan>) -> u64 {
         let guard = self.plans.guard();
+        // Writers hold a lock of their own, so that no other plan of the key is added before the shares have this one.
         let before = self.plans.insert(key.clone(), Arc::clone(plan), &guard);
         let before = before.map(|before| before.weight());
         // Each thread may hold 32 dropped plans before it frees one.

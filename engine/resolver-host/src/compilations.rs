@@ -92,6 +92,7 @@ impl Compilations {
     ) -> Result<Vec<u8>, LoadError> {
         let compile = async move {
             let code = process.compile(module).await;
+            // The next compilation begins when this process has ended, and not before.
             drop(turn);
             code
         };

@@ -33,6 +33,7 @@ const TEMPORARY: &str = ".tmp";
 pub fn must_be_private(directory: &Path) -> io::Result<()> {
     // A new file shows our user id, without a system call that needs `unsafe`.
     let ours = NamedTempFile::new_in(directory)?.as_file().metadata()?.uid();
+    // A link is refused, because it can be led elsewhere.
     let metadata = fs::symlink_metadata(directory)?;
     if metadata.is_dir() && metadata.uid() == ours && metadata.mode() & OTHERS == 0 {
         return Ok(());
@@ -59,6 +60,7 @@ impl CompiledStore {
     /// The directory cannot be made or read, belongs to another user, or lets others in.
     pub(crate) fn open(directory: &Path, engine: &Engine) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        // A directory that was there keeps its mode, so that it is judged here.
         must_be_private(directory)?;
         let mut hasher = DefaultHasher::new();
         engine.precompile_compatibility_hash().hash(&mut hasher);
@@ -84,6 +86,7 @@ impl CompiledStore {
         let code = component.serialize().map_err(io::Error::other)?;
         let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(&self.directory)?;
         file.write_all(&code)?;
+        // Before the rename: after a crash the name must not stand for a part of the code.
         file.as_file().sync_all()?;
         file.persist(self.path(digest))?;
         Ok(())

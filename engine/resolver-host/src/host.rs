@@ -77,6 +77,7 @@ impl ResolverHost {
         let compiled =
             compiled.map(|directory| CompiledStore::open(directory, &engine)).transpose()?;
         let at_once = settings.instances as usize;
+        // Rounded up, so that each tenant can have one.
         let turns = TurnLimits { at_once, per_tenant: at_once.div_ceil(SHARE), ..TurnLimits::NONE };
         Ok(Arc::new(Self {
             linker: imports::linker(&engine).map_err(io::Error::other)?,
@@ -124,6 +125,7 @@ impl ResolverHost {
         let (imports, pre) = module::link(&self.engine, &self.linker, &component)?;
         let descriptor = self.describe(pre.clone(), tenant).await?;
         let inputs = module::check_descriptor(&descriptor)?;
+        // Only here: the code of a module that is refused is not stored.
         if is_new {
             let host = self.clone();
             let stored = self.run_blocking(move || {
@@ -180,6 +182,7 @@ impl ResolverHost {
     ///
     /// Lowers `request.budget_ms` to the resolver's timeout if it is higher.
     pub async fn resolve(&self, resolver: &BoundResolver, mut request: Request) -> CallOutcome {
+        // Before the call, whose time begins when it is made.
         let turn = match self.turn(&resolver.tenant, SLOT_WAIT).await {
             Ok(turn) => turn,
             Err(error) => return CallOutcome::failed(error),
@@ -192,6 +195,7 @@ impl ResolverHost {
         let module = resolver.module.clone();
         let call = async move {
             let ended = call.resolve(&module.pre, &request).await;
+            // The answer is checked without the instance, which another call may have now.
             drop(turn);
             CallOutcome::new(ended, |answer| match answer {
                 Ok(resolution) => answer::check(&module.descriptor, &request, resolution),

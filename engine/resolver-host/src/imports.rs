@@ -45,6 +45,7 @@ pub(crate) const OFFERED: [&str; 20] = [
 pub(crate) fn is_offered(import: &str) -> bool {
     let name = import.split('@').next().unwrap_or(import);
     OFFERED.iter().any(|offered| {
+        // An offered name may be a whole package, as `wasi:random` is.
         name.strip_prefix(offered).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     })
 }
@@ -114,6 +115,7 @@ impl http::Host for CallState {
         endpoint: String,
         request: HttpRequest,
     ) -> Result<Result<HttpResponse, Failure>> {
+        // A second `Arc`, because `self` is changed while the grant is used.
         let Some(grant) = self.grant.clone() else {
             bail!(refused("`describe` may log, and nothing else"));
         };
@@ -127,6 +129,7 @@ impl http::Host for CallState {
         // Counted before it is sent: a failed request counts as well.
         self.requests += 1;
         match grant.endpoints.send(&endpoint, request, HTTP_BODY_BYTES).await {
+            // The bound holds even if `send` does not keep it.
             Ok(response) if response.body.len() <= HTTP_BODY_BYTES => Ok(Ok(response)),
             Err(SendError::Failed(failure)) => Ok(Err(failure)),
             Err(SendError::Refused(why)) => bail!(refused(cut(why))),

@@ -113,6 +113,7 @@ impl Inputs {
             user: self.user.select(check.attributes.user),
             resource_attributes: self.resource_attributes.select(check.attributes.resource),
             wanted: names.iter().map(|name| (**name).to_owned()).collect(),
+            // The contract has no instants before 1970.
             now_ms: u64::try_from(check.now.timestamp_millis()).unwrap_or(0),
             budget_ms: u32::try_from(budget.as_millis()).unwrap_or(u32::MAX),
             ext: self.ext(check),
@@ -176,6 +177,7 @@ fn shown_list(list: List<'_>) -> Option<Value> {
         _ => others += 1,
     });
     match (texts.len(), numbers.len(), others) {
+        // An empty list is one of texts.
         (_, 0, 0) => Some(Value::Texts(texts)),
         (0, _, 0) => Some(Value::Numbers(numbers)),
         _ => None,

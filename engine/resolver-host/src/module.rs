@@ -124,6 +124,7 @@ pub(crate) fn check_bytes(bytes: &[u8]) -> Result<(), LoadError> {
     }
     // Magic number, version, layer: https://github.com/WebAssembly/component-model/blob/main/design/mvp/Binary.md
     let fault = match bytes {
+        // The compiler judges the version, which is in the two bytes between.
         [b'\0', b'a', b's', b'm', _, _, 1, 0, ..] => return Ok(()),
         [b'\0', b'a', b's', b'm', _, _, 0, 0, ..] => {
             "this is a core module; the target `wasm32-wasip2` gives a component"
@@ -149,6 +150,7 @@ pub(crate) fn link(
 ) -> Result<(Vec<String>, GuestPre<CallState>), LoadError> {
     let shape = component.component_type();
     let imports: Vec<_> = shape.imports(engine).map(|(name, _)| name.to_owned()).collect();
+    // Stored code is not judged again, so its imports are compared here.
     let refused: Vec<_> = imports.iter().filter(|name| !is_offered(name)).cloned().collect();
     if !refused.is_empty() {
         return Err(LoadError::Imports(refused));

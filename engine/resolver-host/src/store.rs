@@ -95,6 +95,7 @@ impl GuestCall {
             let guest = start(&mut self.store, pre).await?;
             guest.portcullis_resolver_resolver().call_describe(&mut self.store).await
         });
+        // Awaited apart, because it borrows the store that `end` takes.
         let result = result.await;
         self.end(result)
     }
@@ -145,6 +146,7 @@ impl CallError {
     /// Finds the cause of a failed call. A trap itself says little, so events before it come first: a refused growth of
     /// memory, or the guest's last words.
     fn from_error(error: &wasmtime::Error, state: &CallState) -> Self {
+        // An error of the host's functions comes through wasmtime as it was.
         if let Some(known) = error.downcast_ref::<Self>() {
             return known.clone();
         }
@@ -204,6 +206,7 @@ impl ResourceLimiter for MemoryMeter {
         let limit = maximum.map_or(self.limit, |maximum| maximum.min(self.limit));
         if desired > limit {
             self.denied = Some(limit);
+            // Not an error: `memory.grow` gives -1, which the guest may handle.
             return Ok(false);
         }
         self.peak = self.peak.max(desired);
@@ -242,6 +245,7 @@ impl HostWallClock for Clock {
 
 impl HostMonotonicClock for Clock {
     fn resolution(&self) -> u64 {
+        // In nanoseconds.
         1_000
     }
 

@@ -96,6 +96,7 @@ impl<'l> Judge<'l> {
             Payload::End(_) => self.depth = self.depth.saturating_sub(1),
             Payload::TypeSection(types) => return self.core_types(types),
             Payload::FunctionSection(functions) => {
+                // The count is judged before the list is kept.
                 add(&mut self.functions, functions.count(), limits.functions, "functions")?;
                 for of_type in functions {
                     self.module.functions.push(of_type.map_err(malformed)?);
@@ -152,6 +153,7 @@ impl<'l> Judge<'l> {
                 add(&mut self.components, 1_u32, self.limits.components, "components")
             }
             Encoding::Module => {
+                // Core modules do not nest, so that one is enough.
                 self.module = CoreModule { index: self.modules, ..CoreModule::default() };
                 add(&mut self.modules, 1_u32, self.limits.modules, "core modules")
             }
@@ -211,9 +213,11 @@ impl<'l> Judge<'l> {
         let size = body.as_bytes().len() as u64;
         at_most(&name, "bytes", size, limits.function_bytes)?;
         let mut declared = 0;
+        // A group has 32 bits and takes at least two bytes, so that the sum cannot overflow.
         for group in body.get_locals_reader().map_err(malformed)? {
             declared += u64::from(group.map_err(malformed)?.0);
         }
+        // A few bytes can declare billions of locals.
         let locals = parameters + declared;
         at_most(&name, "parameters and locals", locals, limits.function_locals)?;
         add(&mut self.locals, declared, limits.locals, "locals")?;

@@ -14,6 +14,7 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
 ) -> Option<T> {
     let (sender, receiver) = oneshot::channel();
     runtime.spawn_blocking(Box::new(move || {
+        // The caller may have gone away.
         let _ = sender.send(job());
     }));
     receiver.await.ok()
@@ -33,6 +34,7 @@ pub(crate) async fn run<T: Send + 'static>(
                 Either::Right(_) => None,
             };
             if let Some(done) = done {
+                // The caller may go away at this moment.
                 let _ = sender.send(done);
             }
         }

@@ -35,6 +35,7 @@ fn below(test: &Test, bound: Option<&DateTime<Utc>>) -> TruthSet {
                 let order = if is_before { Ordering::Less } else { Ordering::Greater };
                 TruthSet::from_truth(operator.holds_in_time(order))
             }
+            // The present may be any instant, so that both truths count.
             (Form::Near(_), _) => TruthSet::DETERMINED,
             (
                 Form::Instants(_) | Form::Order(_) | Form::Member | Form::Part(_) | Form::Items(_),

@@ -31,6 +31,7 @@ pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
 /// Returns the truths that a test may have for a number just below `bound`, above every smaller literal; above all
 /// literals if there is no bound.
 fn below(test: &Test, bound: Option<Number>, scope: &Scope<'_>) -> TruthSet {
+    // Stands for any number where it does not matter which.
     let other = AttributeValue::Number(Number::from(0u64));
     match &test.predicate {
         Predicate::Compare(operator, Operand::Number(literal)) => {

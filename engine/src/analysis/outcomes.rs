@@ -26,6 +26,7 @@ pub(super) fn agree(demands: &[Demand<'_>], possible: impl Fn(&Test) -> TruthSet
         if !possible.has(demand.truths) {
             return false;
         }
+        // With one possible truth, tests of one predicate agree in any case.
         if possible.is_settled() {
             continue;
         }

@@ -60,6 +60,7 @@ impl<'c, 's> Search<'c, 's> {
             Condition::And(children) | Condition::Or(children) => children,
         };
         if !goal.needs_every_child() {
+            // Choices come last, when every demand that needs none is known.
             self.open.push(goal);
             return Ok(true);
         }

@@ -192,6 +192,7 @@ impl<'c> TextPart<'c> {
 fn is_special(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
     let demands = demands.iter().filter(|demand| is_parsed_by(&demand.test.predicate));
     let demands: Vec<Demand<'_>> = demands.copied().collect();
+    // `request.time` is always an instant.
     let is_time = matches!(path, AttributePath::Request(RequestField::Time));
     instants::exist(scope, &demands)
         || (!is_time

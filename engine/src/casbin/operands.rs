@@ -80,6 +80,7 @@ pub(super) fn compare(
     let (path, operator, operand, start) = match (left, right) {
         (Operand::Attribute(path), operand) => (path, operator, operand, right_start),
         (operand, Operand::Attribute(path)) => {
+            // Each operator that is a symbol has a mirrored one.
             (path, operator.mirrored(false).unwrap_or(operator), operand, left_start)
         }
         _ => return Err(right_start.fault(format!("{ATTRIBUTE}, on one side of a comparison"))),

@@ -134,6 +134,7 @@ fn alone(tokens: &mut Tokens<'_>, start: Token<'_>, value: Operand) -> Parsed {
     match value {
         Operand::Bool(true) => tokens.node(start, always(), 1),
         Operand::Bool(false) => {
+            // A tree has no constants: false is the negation of a test that always holds.
             let Node::<()> { condition, depth, .. } = tokens.node(start, always(), 1)?;
             tokens.node(start, Condition::Not(Box::new(condition)), depth + 1)
         }

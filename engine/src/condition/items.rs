@@ -1,4 +1,4 @@
-//! Conditions on the items of a list (`docs/semantics.md`, section 4.9).
+//! Conditions on the items of a list (`docs/semantics.md`, section 4.10).
 
 use super::{AttributePath, Condition, Predicate, Test};
 use crate::invalid::{Place, Problems};
@@ -55,6 +55,7 @@ impl Test {
             problems.expected(&child, NO_ITEM);
             return false;
         }
+        // The child first: its faults are noted in any case.
         items.child().check_items_of(true, &child, problems) && is_sound
     }
 

@@ -105,6 +105,7 @@ impl NamedConditions {
         let mut users: BTreeMap<Box<str>, Vec<Box<str>>> = BTreeMap::new();
         for (name, condition) in &left {
             let mut known = condition.names();
+            // A name that does not exist is not waited for: `definition` finds the fault.
             known.retain(|used| left.contains_key(*used));
             waiting.insert(name.clone(), known.len());
             for used in known {
@@ -232,6 +233,7 @@ impl NamedConditions {
             }
             index += 1;
         });
+        // A tree without names was measured when it was read.
         if !faults.is_empty() || index == 0 {
             return faults;
         }
@@ -262,6 +264,7 @@ impl NamedConditions {
             }
             Condition::Test(_) => Size::LEAF,
             Condition::Named(named) => {
+                // An unknown name is a fault by itself, so its size does not matter.
                 self.all.get(&named.name).map_or(Size::LEAF, |known| known.size)
             }
         }
@@ -312,6 +315,7 @@ impl Condition {
     #[must_use]
     pub(crate) fn expanded(self) -> Self {
         self.replace_names(&mut |named| match named.meaning() {
+            // It ends, because a condition in a circle has no meaning.
             Some(meaning) => meaning.as_ref().clone().expanded(),
             None => Self::Named(named),
         })

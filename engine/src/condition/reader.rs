@@ -31,6 +31,7 @@ impl Condition {
         let mut text = PlainText::from(text);
         let condition = Reader { nodes: 0, patterns }.node(&mut text, &Place::root(), 1)?;
         text.end()?;
+        // Nobody reads the faults: the tree of JSON is read for them.
         let is_sound = condition.check_items(&Place::root(), &mut Problems::default());
         is_sound.then_some(condition)
     }
@@ -171,6 +172,7 @@ impl Reader<'_> {
         let mut members = Members::default();
         source.object(at, MEMBERS, |source, member_at, name| {
             let kind = members.kind.flatten();
+            // Until the type comes, a member of any node may come.
             let known = kind.map_or(MEMBERS, Kind::members);
             match members.kind {
                 // Which members a node of an unknown type has is unknown, too.
@@ -194,6 +196,9 @@ impl Reader<'_> {
         depth: usize,
     ) -> Option<()> {
         match name {
+            // The type says what an operator and a value mean. A tree has it first; a text in which it comes after them is read
+            // again as a tree.
+            "type" if members.operator.is_some() => None,
             "type" => put(&mut members.kind, Kind::read(source, at)),
             "children" => put(&mut members.children, self.children(source, at, depth)),
             "child" => put(&mut members.child, self.node(source, at, depth + 1)),
@@ -226,6 +231,7 @@ impl Reader<'_> {
         depth: usize,
     ) -> Option<Box<[Condition]>> {
         let mut children = Vec::new();
+        // The nodes are counted over the whole tree.
         source.array(at, "an array of nodes", usize::MAX, |source, at| {
             children.push(self.node(source, at, depth + 1)?);
             Some(())
@@ -262,6 +268,7 @@ impl Reader<'_> {
                 read_networks(source, at).map(Predicate::IpIn)
             }
             AnyOperator::Unary(UnaryOperator::During) => {
+                // A window has no fast form: `None` without a tree, and the text is read again as one.
                 let (json, problems) = source.tree()?;
                 TimeWindow::read(json, at, problems).map(Predicate::During)
             }
@@ -307,6 +314,7 @@ impl Members {
         source: &mut impl Source<'j>,
         at: &Place<'_>,
     ) -> Option<Test> {
+        // Unwrapped last, so that a fault of the child is noted, too.
         let attribute = required(self.attribute, "attribute", source, at);
         let child = required(self.child, "child", source, at)?;
         let predicate = Predicate::Items(Box::new(Items::new(quantifier, child)));
@@ -458,6 +466,7 @@ fn read_networks<'j>(source: &mut impl Source<'j>, at: &Place<'_>) -> Option<Net
 }
 
 fn read_network<'j>(source: &mut impl Source<'j>, at: &Place<'_>) -> Option<IpNet> {
+    // `scalar` notes nothing, so that a value of any wrong type has this one fault.
     let text = source.scalar();
     match text.as_ref().and_then(Json::as_str).and_then(parse_network) {
         None => source.fault(|problems| {

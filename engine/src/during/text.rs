@@ -19,6 +19,7 @@ impl TimeWindow {
     /// # Errors
     /// The expected form, in words that complete "expected …".
     pub fn parse(text: &str) -> Result<Self, String> {
+        // Four parts are one too many, as more are.
         let parts: Vec<&str> = text.split_ascii_whitespace().take(4).collect();
         Self::from_parts(&parts)
             .map_err(|expected| if is_misplaced(&parts) { FORM.to_owned() } else { expected })

@@ -30,7 +30,8 @@ pub struct EntityInput<'e> {
     pub properties: &'e [Member<'e>],
 }
 
-/// Builds an [`EntityTable`](super::EntityTable) from entities in any order. The last of several entities with one type and id counts.
+/// Builds an [`EntityTable`](super::EntityTable) from entities in any order. The last of several entities with one type and id
+/// counts.
 #[derive(Default)]
 pub struct EntityTableBuilder {
     pool: Pool,
@@ -97,6 +98,7 @@ impl EntityTableBuilder {
 
     pub(super) fn segment(mut self) -> Result<Segment, TableFull> {
         let (texts, rows) = (&self.pool.texts, &mut self.rows);
+        // A table that is folded comes in its order.
         if !rows.is_sorted_by(|a, b| a.key(texts) < b.key(texts)) {
             // Stable: the last of equal ones is the one that was pushed last.
             rows.sort_by(|a, b| a.key(texts).cmp(&b.key(texts)));
@@ -156,6 +158,7 @@ impl EntityTableBuilder {
     fn value(&mut self, value: AttributeValue<'_>) -> Result<Word, TableFull> {
         let AttributeValue::List(list) = value else { return self.scalar(value) };
         let mut items = Vec::with_capacity(list.visited());
+        // `for_each` cannot end early, so that a full pool shows behind it.
         list.for_each(|item| items.push(self.scalar(item)));
         let items: Vec<Word> = items.into_iter().collect::<Result<_, _>>()?;
         self.pool.list(&items).ok_or(TableFull)

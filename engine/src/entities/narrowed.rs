@@ -82,8 +82,10 @@ impl EntityTable {
         if of_type.len() <= FEW {
             return None;
         }
+        // No entity of the base has a property of this name.
         let Some(name) = base.pool.texts.find(name) else { return Some(RowSet::new()) };
         let index = base.index(property.entity_type, name)?;
+        // Made without the lock of the indexes: only who needs this one waits for it.
         let index = index.get_or_init(|| PropertyIndex::new(base.values_of(of_type, name)));
         let lists = lists_of_rows(base, index, sought, work)?;
         let count: usize = lists.iter().map(|rows| rows.len()).sum();
@@ -232,5 +234,6 @@ fn row_set(mut rows: Vec<Row>) -> Option<RowSet> {
     // Lists that ascend follow each other: this sort merges them.
     rows.sort();
     rows.dedup();
+    // Never an error, because the rows ascend.
     RowSet::from_sorted_iter(rows).ok()
 }

@@ -60,11 +60,13 @@ impl Postings {
     #[expect(clippy::cast_possible_truncation, reason = "the halves of a pair")]
     fn new(mut pairs: Vec<u64>) -> Self {
         pairs.sort_unstable();
+        // A list may have an item twice.
         pairs.dedup();
         let (mut words, mut ends) = (Vec::new(), Vec::new());
         for (index, pair) in (1..).zip(&pairs) {
             let word = Word((pair >> 32) as u32);
             if words.last() == Some(&word) {
+                // The rows of a word end at its last pair.
                 ends.pop();
             } else {
                 words.push(word);

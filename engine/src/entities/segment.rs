@@ -67,6 +67,7 @@ pub(super) const HEADER: usize = 3;
 impl Segment {
     /// Returns the row of an entity, whether it is removed or not.
     pub(super) fn find(&self, entity_type: &str, id: &str) -> Option<Row> {
+        // An empty segment, as most overlays are, needs no hash.
         if self.by_id.is_empty() {
             return None;
         }
@@ -145,6 +146,7 @@ impl Segment {
     }
 
     fn weight_of_indexes(&self) -> usize {
+        // An index is there only once it is complete, so that a panic leaves nothing half made.
         let indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
         indexes.values().filter_map(|index| index.get()).map(PropertyIndex::weight).sum()
     }

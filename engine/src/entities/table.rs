@@ -60,6 +60,7 @@ impl EntityTable {
 
     /// Returns an entity.
     pub fn get(&self, entity_type: &str, id: &str) -> Option<Entity<'_>> {
+        // The overlay first: its entity replaces the one of the base, and its mark hides one that is removed.
         let in_overlay = self.overlay.find(entity_type, id).map(|row| (&self.overlay, row));
         let (segment, row) =
             in_overlay.or_else(|| Some((&self.base, self.base.find(entity_type, id)?)))?;
@@ -123,6 +124,7 @@ impl EntityTable {
         changes: impl IntoIterator<Item = EntityChange<'e>>,
     ) -> Result<Self, TableFull> {
         let mut builder = EntityTableBuilder::default();
+        // Earlier changes first, because the last one of an entity counts.
         for row in 0..row_count(&self.overlay) {
             let entity = Entity { segment: &self.overlay, row };
             match self.overlay.is_removed(row) {

@@ -69,6 +69,7 @@ impl Tokens<'_> {
     /// Returns the hint about `"x" in user.list`, whose sides are exchanged, or an empty text. `text` is the next token.
     pub(super) fn exchanged_sides(&mut self, text: Token<'_>) -> String {
         let is_exchanged = text.kind == TokenKind::Text
+            // The parse ends with a fault in any case, so that tokens may be taken here.
             && self.take().is_ok()
             && self.next.text == "in"
             && self.take().is_ok()

@@ -25,6 +25,7 @@ struct Lines {
 impl Lines {
     /// Writes a condition that stands within this node. Its first line begins with `lead`.
     fn write(&mut self, condition: &Condition, within: Within, indent: usize, lead: &str) {
+        // Each level writes its part again, which the depth of a tree bounds.
         let line = part(condition, within);
         let length = indent + lead.chars().count() + line.chars().count();
         match condition {

@@ -281,6 +281,7 @@ fn call<'s>(tokens: &mut Tokens<'s>, name: Token<'s>) -> Parsed<'s> {
     };
     let opening = tokens.take()?;
     enter(tokens, opening)?;
+    // An attribute with a comma behind it begins a condition on items. Anything else is the condition of a plain call.
     let node = match tokens.attempt(list_before_comma) {
         Some(list) => items(tokens, name, list, quantifier)?,
         None => {
@@ -318,6 +319,7 @@ fn items<'s>(
     tokens.names_item = Some(false);
     let start = tokens.next;
     let Node { condition, depth, .. } = any(tokens)?;
+    // Taken, so that `item` is a stray one behind the call.
     if tokens.names_item.take() == Some(false) {
         return Err(start.fault(NO_ITEM));
     }

@@ -40,6 +40,7 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     };
     let (mut pieces, mut rest) = (Vec::with_capacity(2 * tokens.len()), text);
     for token in tokens {
+        // The lexer skips the same white space.
         let space = rest.len() - rest.trim_start().len();
         let (between, after) = rest.split_at(space);
         let (text, after) = after.split_at(token.text.len());
@@ -48,6 +49,9 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
         }
         pieces.push(Piece { kind: kind(token.kind, text, after), text });
         rest = after;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece { kind: PieceKind::Other, text: rest });
     }
     pieces
 }
@@ -81,7 +85,7 @@ mod tests {
 
     #[test]
     fn each_piece_has_its_kind() {
-        let text = "!condition.on_team && (user[\"a b\"] in [1, \"x\"]) ?? true\n  || any(user.n, item == -2)";
+        let text = "!condition.on_team && (user[\"a b\"] in [1, \"x\"]) ?? true\n  || any(user.n, item == -2)\n";
         let found = pieces(text);
         let whole: String = found.iter().map(|piece| piece.text).collect();
         assert_eq!(whole, text);

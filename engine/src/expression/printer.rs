@@ -32,6 +32,7 @@ struct Limited {
 
 impl Write for Limited {
     fn write_str(&mut self, part: &str) -> fmt::Result {
+        // The text never has more than `most` bytes.
         if part.len() > self.most - self.text.len() {
             return Err(fmt::Error);
         }
@@ -61,8 +62,10 @@ pub(super) enum Within {
 fn write_condition(condition: &Condition, within: Within, out: &mut dyn Write) -> fmt::Result {
     match condition {
         Condition::And(children) => match &**children {
+            // An `AND` of one child is another tree than the child, so it has a form of its own.
             [child] => write_call("all", child, out),
             children => {
+                // An `AND` within an `AND` is another tree than one longer `AND`.
                 let is_part = matches!(within, Within::And | Within::Not);
                 write_joined(children, " && ", Within::And, is_part, out)
             }

@@ -112,8 +112,10 @@ fn note_in_text(
     if faults.is_empty() {
         return;
     }
+    // The text has been read before, so that this does not fail.
     let rule_data = json::parse(rule_data.as_bytes()).unwrap_or(Json::Null);
     let members = rule_data.as_object().unwrap_or_default();
+    // A format of texts has this one member.
     let text = members.first().and_then(|(_, text)| text.as_str()).unwrap_or_default();
     for (index, expected) in faults {
         problems.push(at, written::fault(format, text, read, index, expected));
@@ -171,6 +173,7 @@ impl<'c, 'p> Check<'c, 'p> {
     fn meaning(&mut self, named: &Named, (place, at): (usize, &Place<'_>)) {
         let attributes = self.attributes;
         let Ok(meaning) = attributes.conditions().get(named.name()) else { return };
+        // As for a text, because places inside the meaning are not places in this tree.
         let mut inner = Check::new(attributes, Faults::InText(Vec::new()));
         meaning.visit_tests(&Place::root(), &mut |test, at| inner.test(test, at));
         let Check { read, faults: Faults::InText(faults), .. } = inner else { return };
@@ -195,12 +198,14 @@ impl<'c, 'p> Check<'c, 'p> {
         if matches!(test.predicate, Predicate::Items(_)) {
             self.list = left.map(|kinds| (&test.attribute, kinds.of_items()));
         }
+        // A side that does not exist has its own fault already.
         let (Some(left), Some(right)) = (left, right) else { return };
         if self.is_full() {
             return;
         }
         if fits(&test.predicate, left, right) {
             if let Some(path) = self.attributes.ordered_datetime(test) {
+                // The right side is read after the left one.
                 let is_left = *path == test.attribute;
                 let (at, index) =
                     if is_left { (&left_at, left_index) } else { (&right_at, left_index + 1) };

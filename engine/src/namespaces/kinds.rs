@@ -60,6 +60,7 @@ impl KindSet {
                 let (texts, numbers) = (list.texts().next(), list.numbers().next());
                 match (texts.is_some(), numbers.is_some()) {
                     (true, false) => Self::TEXTS,
+                    // An empty list and a mixed one may be both.
                     (false, true) => Self::NUMBERS,
                     _ => Self::TEXTS.or(Self::NUMBERS),
                 }

@@ -33,12 +33,14 @@ impl Texts {
 
     /// Returns the number of a text, a new one if the text is new. `None` if there is no room.
     pub(crate) fn intern(&mut self, new: &str) -> Option<TextId> {
+        // Separate borrows, so that the closures can read the texts while the table changes.
         let Self { bytes, ends, ids, hasher } = self;
         let hash = hasher.hash_one(new);
         if let Some(known) = ids.find(hash, |id| text(bytes, ends, *id) == new) {
             return Some(*known);
         }
         let id = u32::try_from(ends.len()).ok().filter(|id| *id < MAX_NUMBER)?;
+        // Ends are `u32`, so that all texts together have at most 4 GiB.
         let end = u32::try_from(bytes.len() + new.len()).ok()?;
         bytes.push_str(new);
         ends.push(end);

@@ -62,7 +62,9 @@ impl Automaton {
         SCRATCH.with_borrow_mut(|scratch| {
             if text.len() <= self.longest_short {
                 let cache = scratch.short.get_or_insert_with(|| self.short.create_cache());
+                // The memory may have served another automaton.
                 cache.reset(&self.short);
+                // Only a text that is too long is an error, and the length was compared above.
                 if let Ok(found) = self.short.try_is_match(cache, text) {
                     return found;
                 }

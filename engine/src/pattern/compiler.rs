@@ -137,6 +137,7 @@ impl PatternCompiler {
             }
             None if limit < MAX_AUTOMATON => Err(self.exhausted()),
             None => {
+                // To find that out took as much as the largest automaton that is accepted.
                 self.spend(PER_AUTOMATON_BYTE * MAX_AUTOMATON as u64)?;
                 Err(PatternFault::TooLarge)
             }
@@ -159,6 +160,7 @@ impl PatternCompiler {
             self.plan_left = 0;
             return PatternFault::PlanBudget;
         }
+        // Not below 0: here the plan has at least as much left as the policy.
         self.plan_left -= self.policy_left;
         self.policy_left = 0;
         PatternFault::PolicyBudget

@@ -99,6 +99,7 @@ impl Visitor for Cost {
             }
             ClassSetItem::Perl(class) if !class.negated => self.add_to_class(NAMED_RANGES, WORD),
             ClassSetItem::Ascii(class) if !class.negated => self.add_to_class(8, 128),
+            // A negated class, or one of Unicode, may have nearly all code points.
             ClassSetItem::Perl(_) | ClassSetItem::Ascii(_) | ClassSetItem::Unicode(_) => {
                 self.add_to_class(NAMED_RANGES, ALL);
             }

@@ -61,6 +61,7 @@ impl Abac {
     pub(super) fn source(&self, rank: Rank) -> Source {
         let root = self.conditions[rank as usize].condition;
         let condition = match self.written.get(rank) {
+            // A condition that does not compile stays so.
             Some(written) => root.map(|_| written.clone()),
             None => {
                 root.map(|root| self.program.condition(root, &|slot| self.slots.path(slot).clone()))

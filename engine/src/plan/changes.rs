@@ -1,7 +1,7 @@
 //! Changes of a plan: a later revision is made of the compiled parts of an earlier one.
 //!
 //! The plan keeps its first layer, less the policies that changed, and gets a second, small one. Patterns share budgets
-//! in deciding order over the whole plan (`docs/semantics.md`, section 4.5). So a change by which patterns would be in two
+//! in deciding order over the whole plan (`docs/semantics.md`, section 4.8). So a change by which patterns would be in two
 //! layers, or be gone from one, compiles all policies again, from their compiled parts.
 
 use std::sync::Arc;

@@ -61,6 +61,7 @@ impl Compiler {
                 Predicate::Matches(pattern) => {
                     return match self.patterns.compile(pattern) {
                         Ok(_) => Ok(true),
+                        // An invalid pattern breaks the condition. One over the budget leaves only its own test undetermined.
                         Err(fault @ PatternFault::Syntax(_)) => Err(fault),
                         Err(_) => Ok(false),
                     };

@@ -80,6 +80,7 @@ fn beginning(value: Json<'_>) -> Json<'_> {
         Json::Array(_) | Json::Object(_) => excerpt(&value, MAX_ACTUAL),
         _ => return value,
     };
+    // Only a cut text ends in an ellipsis: the JSON of a list or an object ends in a bracket.
     if text.ends_with('…') { Json::String(text.into()) } else { value }
 }
 
@@ -345,6 +346,7 @@ where
 
     /// Writes the expression of a node, within what is left for all.
     fn expression(&mut self, condition: &Condition) -> Option<String> {
+        // Expressions have no operator for a search.
         if condition.has_search() {
             return None;
         }
@@ -476,6 +478,7 @@ where
         let mut relation = None;
         for node in tests {
             match layer.abac.program.node(node) {
+                // The relation is noted whatever its truth is, so only the other parts must be true.
                 Operation::Test(test) if layer.abac.slots.is_resolved(test.attribute) => {
                     relation = Some(test.attribute);
                 }
@@ -490,6 +493,7 @@ where
 
     /// Explains a rule that matches, from its tuple.
     fn named_rule(&self, rule: &'e PlannedPolicy) -> ExplainedRule<'e> {
+        // The name is `<sub>, <dom>, <obj>, <act>`: parts come off its end, and the subject stays.
         let mut rest = &*rule.name;
         let action = self.check.action;
         let actions = [&*action.text(), action.encoded().unwrap_or(WILDCARD), WILDCARD];
@@ -524,6 +528,7 @@ where
     fn attributes(&self) -> Vec<ExplainedAttribute<'e>> {
         let mut paths = HashSet::new();
         let attributes = self.attributes.iter();
+        // An attribute can be in several layers: the first one shows it.
         let new = attributes.filter(|(at, slot)| paths.insert(self.scopes[*at].path(*slot)));
         let mut all: Vec<_> =
             new.map(|(at, slot)| self.attribute(&self.scopes[*at], *slot)).collect();
@@ -580,5 +585,6 @@ fn take_last<'n>(rest: &mut &'n str, texts: &[&str]) -> &'n str {
     let before = texts.iter().find_map(|text| all.strip_suffix(*text)?.strip_suffix(", "));
     let Some(before) = before else { return "" };
     *rest = before;
+    // Behind the two bytes of `, `.
     &all[before.len() + 2..]
 }

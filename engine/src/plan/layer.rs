@@ -94,6 +94,7 @@ impl Layer {
         self.abac.index.visit(&mut first);
         let policy = self.policy(first.found);
         let applied = policy
+            // Before the causes, which only the policy that decides needs.
             .filter(|policy| others.is_none_or(|other| policy.order() < other.policy.order()))
             .and_then(|_| self.applied(first.found, &mut first.run, answers));
         *scanned = first.run.scanned();
@@ -123,6 +124,7 @@ impl Layer {
         run: &mut Run<'_>,
         answers: &AttributeAnswers,
     ) -> Option<JudgedPolicy<'p>> {
+        // Without answers no resolver has failed.
         let policy = self.policy(rank).filter(|_| !answers.is_empty())?;
         let undetermined = self.causes_of(rank, run, answers);
         let mut causes = undetermined.iter();

@@ -35,7 +35,7 @@ mod simplify;
 use std::borrow::Cow;
 use std::iter;
 
-use chrono::DateTime;
+use chrono::{DateTime, Utc};
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
@@ -150,6 +150,7 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
             return by_rules.into();
         }
         let mut texts = MadeTexts::new();
+        // Not the time, which is unknown in every cell.
         texts.make_action(&check);
         let mut values = Values::new();
         plan.whole().slots.read(&check, &answers, &texts, &mut values);
@@ -172,10 +173,10 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
         outcome.clone()
     }
 
-    /// Returns the id of the policy or rule that decides the request of `cell` with no attributes but the
+    /// Returns the id of the policy or rule that decides the request of `cell` at `now` with no attributes but the
     /// matrix's, or `default-deny`.
-    pub fn matched_rule_id(&self, cell: &MatrixCell<'_>) -> String {
-        let check = check_of(self.plan, self.attributes, cell);
+    pub fn matched_rule_id(&self, cell: &MatrixCell<'_>, now: DateTime<Utc>) -> String {
+        let check = Check { now, ..check_of(self.plan, self.attributes, cell) };
         let answers = answers_of(self.plan, cell);
         self.plan.evaluate_with(&check, &answers).matched_rule_id().to_string()
     }

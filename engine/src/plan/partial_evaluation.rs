@@ -205,10 +205,12 @@ impl<'r> Search<'r> for PartialEvaluation<'_, 'r> {
                     self.found = rank;
                     return;
                 }
+                // Only an allow: a deny applies where it is undetermined.
                 Some(false) if truths == TruthSet::UNDETERMINED => {
                     self.withheld = self.withheld.min(rank);
                 }
                 Some(false) => {}
+                // May be here twice, until `drop_outranked`.
                 None => self.open.push(rank),
             }
         }

@@ -62,6 +62,7 @@ impl LongKeys {
                 rest = after;
             }
         } else {
+            // The lengths say that this is a place: together they are more than fits.
             key.bytes[..size_of::<usize>()].copy_from_slice(&self.0.len().to_ne_bytes());
             texts.into_iter().for_each(|text| self.0.extend_from_slice(text.as_bytes()));
         }
@@ -75,6 +76,7 @@ impl LongKeys {
         }
         let mut rest = self.bytes(key);
         texts.into_iter().all(|text| {
+            // Within the bytes, because the lengths are equal.
             let (own, after) = rest.split_at(text.len());
             rest = after;
             own == text.as_bytes()
@@ -134,6 +136,7 @@ impl Shapes {
 
     /// Returns whether a shape has a wildcard.
     fn have_wildcards(self) -> bool {
+        // Bit 0 is the shape without a wildcard.
         self.0 > 1
     }
 
@@ -154,6 +157,7 @@ impl Iterator for Shapes {
     #[inline]
     fn next(&mut self) -> Option<Shape> {
         let shape = self.0.trailing_zeros();
+        // Clears the lowest bit. An empty set ends here.
         self.0 &= self.0.checked_sub(1)?;
         u8::try_from(shape).ok().map(Shape)
     }

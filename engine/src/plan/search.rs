@@ -184,12 +184,14 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         universe: Universe<'_>,
         related: &RelatedIds<'_>,
     ) -> Option<RowSet> {
+        // Something else may allow each candidate, so that none can be left out.
         if !self.only_open_allow {
             return None;
         }
         let mut values = Values::new();
         self.known.fill(&self.texts, &mut values);
         self.known.forget_searched(&mut values);
+        // The caller gives the ids in the order of `EntitySearch::relations`.
         let related = self.open_relations().map(|relation| relation.slot).zip(related).collect();
         let narrowing =
             Narrowing::new(self.plan, &self.known, &values, entity_type, (universe, related));
@@ -209,6 +211,7 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         mut ask: impl FnMut(&'p str) -> Option<AttributeAnswer>,
     ) -> SearchOutcome<'p> {
         let rule = self.known.rule(candidate);
+        // An RBAC deny beats every policy.
         if let Some((Effect::Deny, _)) = rule {
             return SearchOutcome::Denied;
         }
@@ -221,6 +224,7 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         if !self.has_resolvers && self.relations.is_empty() {
             return self.settled(&values, is_whole, rule);
         }
+        // Declared here, because `asked` borrows it beyond the match.
         let own;
         let asked = match &self.asked {
             Some(of_each) => of_each,
@@ -284,6 +288,7 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
     /// Returns the policies that can decide a candidate, and the rank of the first that certainly applies.
     fn policies(&self, is_whole: bool) -> (&Index, Rank) {
         match is_whole {
+            // `Rank::MAX` says that no policy certainly applies.
             true => (&self.plan.whole().index, Rank::MAX),
             false => (&self.open, self.certain),
         }

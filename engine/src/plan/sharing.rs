@@ -2,7 +2,7 @@
 //! these patterns, so that a tenant has them in memory once.
 //!
 //! Policies are shared by a plan that has none itself. Else all are compiled together: patterns share budgets in the
-//! order in which policies decide (`docs/semantics.md`, section 4.5), and searches read every policy.
+//! order in which policies decide (`docs/semantics.md`, section 4.8), and searches read every policy.
 
 use hashbrown::HashSet;
 use uuid::Uuid;
@@ -76,6 +76,7 @@ impl Plan {
                 let matching =
                     relations.into_iter().filter(|rule| rule.tuple.obj.matches(&self.resource));
                 let present = matching.filter_map(Source::from_rule).collect();
+                // Without relations no layer has a rule.
                 let ids = if self.has_relations() { ids } else { HashSet::new() };
                 changes::changed(
                     &self.layers,
@@ -89,6 +90,7 @@ impl Plan {
         let facts = self.facts.clone();
         let plan = Self { facts, ..Self::new(&self.resource, revision, rules, layers) };
         Some(match broader {
+            // What is shared is left out above, and comes from the broader plan.
             Some(broader) => plan.over(broader),
             None => plan,
         })

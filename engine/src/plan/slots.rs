@@ -85,6 +85,7 @@ impl Slots {
                 })
             }
         };
+        // Only a new attribute has the next number.
         if slot == next {
             match &path {
                 AttributePath::User(name) if name.contains('.') => {
@@ -142,6 +143,7 @@ impl Slots {
             roles: has_resolvers
                 || self.request.iter().any(|(field, _)| *field == RequestField::Roles),
             user: has_resolvers || !self.user.is_empty(),
+            // The id and the type name the entity. The directory does not supply them.
             resource: has_resolvers || self.resource.iter().any(|(name, _)| !KEYS.contains(&name)),
             relations,
             withholds_roles: false,
@@ -195,6 +197,7 @@ impl Slots {
     ) {
         let absent = SlotValue { value: None, symbol: Symbol::NO_TEXT };
         values.resize(self.paths.len(), absent);
+        // As a slice, so that not every access asks whether the values are inline.
         let values = &mut **values;
         self.read_map(&self.user, check.attributes.user, values);
         self.read_map(&self.resource, check.attributes.resource, values);

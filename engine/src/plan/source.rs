@@ -33,11 +33,13 @@ impl Source {
     pub(super) fn from_rule(rule: &Rule) -> Option<Self> {
         let name = relation_of_subject(&rule.tuple.sub)?.into();
         let relation = ResolverAttribute { namespace: RELATION.into(), name };
+        // The object needs no test: each rule of a plan matches its resource.
         let tests = [
             test_of(RequestField::Domain, &rule.tuple.dom),
             action_test(&rule.tuple),
             Some(equals(AttributePath::Resolver(relation), Operand::Bool(true))),
         ];
+        // Explanations take the parts of the tuple from the name.
         let name = rule.tuple.to_string().into();
         let (id, effect) = (rule.id, rule.effect);
         let policy = PlannedPolicy { id, name, effect, priority: 0, is_rule: true };

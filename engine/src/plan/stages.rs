@@ -56,6 +56,7 @@ where
                 scanned = evaluation.run.scanned();
             }
         }
+        // A policy that certainly applies in one layer outranks open ones of the others.
         if stages.0.len() > 1
             && let Some(found) = stages.found()
         {
@@ -95,6 +96,7 @@ where
         if self.0.len() == 1 {
             let (layer, one) = self.0.first_mut()?;
             let rank = rank(one);
+            // A rank without a policy says that there is none.
             return layer.policy(rank).map(|_| (*layer, one, rank));
         }
         let ranked = self.0.iter_mut().filter_map(|(layer, one)| {
@@ -208,6 +210,7 @@ impl Plan {
         if rule.as_ref().is_some_and(|rule| rule.effect == Effect::Deny) && !stages.is_settled() {
             return Verdict::Decided(combine(None, || rule));
         }
+        // A policy that denies is named before the rule, if no resolver must be asked for it.
         let mut applied = stages.applied(answers);
         if applied.as_ref().is_some_and(|applied| applied.policy.is_denying_rule()) {
             applied = self.denying_policy(check, answers).or(applied);

@@ -102,6 +102,7 @@ impl Symbols {
 
     #[inline]
     fn few_of(&self, slot: Slot) -> &[ShortText] {
+        // `starts` is empty if no attribute has few texts.
         let ends = self.starts.get(slot as usize..).and_then(|rest| rest.first_chunk());
         let Some([start, end]) = ends else { return &[] };
         self.few.get(*start as usize..*end as usize).unwrap_or_default()

@@ -67,6 +67,7 @@ impl Plan {
                 if policy.effect == Effect::Allow {
                     let causes = layer.causes_of(rank, &mut run, answers);
                     found.extend(causes.iter().filter_map(Undetermined::attribute));
+                // A rule by a relation denies, which no allow beats.
                 } else if policy.is_rule && layer.applies(rank, policy, &mut run) {
                     return Vec::new();
                 }

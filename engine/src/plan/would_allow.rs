@@ -53,6 +53,7 @@ impl Plan {
         let rule = self.rules.decide(check, &self.resource);
         let mut search = Search::new(self, check, answers, rule.is_some());
         if rule.as_ref().is_none_or(|rule| rule.effect == Effect::Allow) {
+            // Smaller sets are found first, and keep larger ones with the same attributes out.
             (1..=MAX_CHANGES).for_each(|most| search.deepen(most));
         }
         let sets = search.found.into_iter().map(|found| found.set).collect();
@@ -185,6 +186,7 @@ impl<'e> Search<'e> {
         for (attribute, values) in self.options(most) {
             self.changed.push(attribute);
             for value in values {
+                // One value for each set of attributes suffices.
                 if self.is_found() || self.is_exhausted() {
                     break;
                 }
@@ -239,6 +241,7 @@ impl<'e> Search<'e> {
                 Verdict::NeedsAttributes(_) => None,
             }
         });
+        // A resolver would decide, so a set that allows may be missed.
         self.is_complete &= verdict.is_some();
         verdict == Some(Effect::Allow)
     }
@@ -310,6 +313,7 @@ impl<'e> Search<'e> {
         layers: &mut [Distances<'_, '_>],
     ) -> Vec<usize> {
         let mut allowing = self.policies.iter().filter(|one| one.policy.effect == Effect::Allow);
+        // Without a rule that allows, each set must make an allowing policy apply.
         if !self.has_rule && !allowing.any(|ranked| ranked.distance(layers) <= most) {
             return Vec::new();
         }
@@ -319,6 +323,7 @@ impl<'e> Search<'e> {
         let before = place.unwrap_or(self.policies.len());
         let mut relevant = Vec::new();
         for ranked in &self.policies[..before] {
+            // Where resolvers decide what denies, it can be any policy. Otherwise only an allow can come before it.
             let is_open = decides.is_none() || ranked.policy.effect == Effect::Allow;
             if is_open && ranked.distance(layers) <= most {
                 relevant.extend(&ranked.attributes);
@@ -399,6 +404,7 @@ fn compared(
             let Some(first) = all.next() else { continue };
             for other in all {
                 let (one, other) = (groups[first], groups[other]);
+                // Whole groups are joined, so that attributes that are compared through a third one are together.
                 groups.iter_mut().filter(|group| **group == other).for_each(|group| *group = one);
             }
         }

@@ -95,6 +95,7 @@ impl<'c> Clause<'c> {
         let mut joined = Vec::new();
         for part in parts {
             match part {
+                // The parts behind it are not even translated, because they do not matter.
                 Self::Constant(Some(truth)) if truth == deciding => return part,
                 Self::Constant(Some(_)) => {}
                 Self::All(inner) if !deciding => joined.extend(inner),
@@ -181,6 +182,7 @@ impl<'c> Clause<'c> {
     fn items(quantifier: Quantifier, list: &'c Column, holds: Self, unknown: bool) -> Self {
         let Some(each) = &list.each else { return Self::Constant(Some(unknown)) };
         let is_typed = list.json_items().map_or(Self::Constant(Some(true)), Self::IsTyped);
+        // An item that has not the declared type is undetermined.
         let holds = match unknown {
             true => Self::any([is_typed.negated(), holds]),
             false => Self::all([is_typed, holds]),
@@ -222,6 +224,7 @@ impl<'c> Clause<'c> {
     pub(super) fn if_present(columns: impl IntoIterator<Item = &'c Column>, truth: bool) -> Self {
         let absent = Self::any(columns.into_iter().map(Self::is_null));
         match truth {
+            // Over NULL, `OR TRUE` is true and `OR FALSE` is NULL. `AND` is the other way round.
             true => Self::any([absent.negated(), Self::Constant(None)]),
             false => Self::all([absent, Self::Constant(None)]),
         }

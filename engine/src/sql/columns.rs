@@ -326,12 +326,14 @@ impl Column {
                         columns too";
                     fields.expected_at("sql", what);
                 }
+                // `json_each` has the item in its column `value`.
                 let column = Self::item("item", number, "value".into(), item, true);
                 Some(Items { column, pairs: None })
             }
             _ => None,
         };
         let binary = binary.unwrap_or(false);
+        // A column can be NULL unless the caller says that it cannot.
         let column =
             Self { nullable: nullable.unwrap_or(true), of, ..Self::scalar(parts?, kind?, binary) };
         let List(item) = column.kind else { return Some(column) };
@@ -467,5 +469,6 @@ fn names(
 fn is_name(part: &str) -> bool {
     let starts = part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let plain = part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    // Bytes count characters, because all are ASCII.
     starts && plain && part.len() <= MAX_PART
 }

@@ -146,7 +146,9 @@ fn ordered_with_text<'c>(
 ) -> Clause<'c> {
     match param(AttributeValue::Text(text), kind) {
         Some(value) => Clause::Compare(Term::Column(column), order, Term::Value(value)),
+        // No value of the column equals the text, so that only NULL makes a difference.
         None if order.is_equality() => Clause::if_present([column], order == Order::Ne),
+        // An order compares still: as the texts that a check sees.
         None => Clause::Compare(Term::Text(column), order, Term::text(text)),
     }
 }
@@ -178,6 +180,7 @@ fn value_with_column<'c>(
             Ok(part_of(part, Term::text(text), Term::Text(column)))
         }
         (Form::Items(Quantifier::All), AttributeValue::List(list), List(kind)) => {
+            // Values that no item equals do not matter: each item has to be one of the values.
             let (values, _) = params(list, kind);
             Ok(values_have(values, column))
         }
@@ -259,6 +262,7 @@ fn ordered_columns<'c>(
             return Ok(UNDETERMINED);
         }
         (left_kind, right_kind) if left_kind == right_kind => {}
+        // Columns of two types compare as the texts that a check sees.
         _ => return Ok(Clause::Compare(Term::Text(left), order, Term::Text(right))),
     }
     Ok(Clause::Compare(Term::Column(left), order, Term::Column(right)))
@@ -354,6 +358,7 @@ fn values_have(values: Vec<SqlParam>, column: &Column) -> Clause<'_> {
         return Clause::Arrays(Quantifier::All, Array::Values(values), Array::Column(column));
     };
     let is_other = match values.is_empty() {
+        // Without values every item is another one.
         true => Clause::Constant(Some(true)),
         false => Clause::In(&items.column, values).negated(),
     };
@@ -455,12 +460,14 @@ fn param(value: AttributeValue<'_>, kind: ScalarType) -> Option<SqlParam> {
 /// Parses a UUID in lower-case canonical form.
 pub(super) fn canonical_uuid(text: &str) -> Option<Uuid> {
     let uuid = Uuid::parse_str(text).ok()?;
+    // `parse_str` reads other forms, too, which no column has.
     (uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text).then_some(uuid)
 }
 
 /// Parses a date `YYYY-MM-DD` of the years 1 to 9999.
 fn date(text: &str) -> Option<NaiveDate> {
     let date: NaiveDate = text.parse().ok()?;
+    // chrono also reads dates without zeros in front.
     (YEARS.contains(&date.year()) && date.to_string() == text).then_some(date)
 }
 

@@ -20,6 +20,7 @@ impl Columns {
         let rows = ResourcePattern::Name(of.to_owned());
         let mut columns: Vec<_> =
             self.iter().map(|(path, column)| (path.to_string(), path, column)).collect();
+        // Columns are in no order, and their faults must be.
         columns.sort_unstable_by(|(a, ..), (b, ..)| a.cmp(b));
         for (shown, path, column) in columns {
             let Some((namespace, name)) = path.sent() else { continue };

@@ -86,6 +86,7 @@ fn text(text: String) -> SqlParam {
 
 /// Returns the JSON array of ids. SQLite compares integers with numbers alone.
 fn json_array(kind: IdType, ids: &ObjectIds) -> String {
+    // These ids are canonical integers, and so numbers of JSON as they are.
     match kind {
         IdType::Integer => format!("[{}]", ids.join(",")),
         // Texts have a form in JSON.

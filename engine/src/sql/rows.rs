@@ -77,6 +77,7 @@ impl<'c> RelationClause<'c> {
         test: impl Fn(bool) -> Result<Clause<'c>, E>,
     ) -> Result<Clause<'c>, E> {
         let (held, not_held) = (test(true)?, test(false)?);
+        // Then the relation does not matter, and its ids are not written.
         let tested = match held == not_held {
             true => held,
             false => Clause::any([
@@ -216,9 +217,11 @@ fn no_reference<'c>(
                 let start = Term::text(&format!("{object_type}:"));
                 Clause::all([
                     Clause::Part(Part::Start, Term::Text(column), start.clone()),
+                    // `folder:` without an id is not a reference.
                     Clause::Compare(Term::Column(column), Order::Ne, start),
                 ])
             });
+            // False where the column is NULL, which is not an edge and not a fault.
             Ok(Clause::any(refers).with_null_as(true).negated())
         }
         (None, _) => Err(format!(

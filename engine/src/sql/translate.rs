@@ -77,6 +77,7 @@ impl<'c> Translator<'c> {
 
     /// Translates a test. Its truth `helps` to allow a row, or its falsehood does.
     fn test(&self, test: &'c Test, helps: bool) -> Result<Clause<'c>, String> {
+        // A relation to rows is not a side: it has a clause for each of its two values.
         if let Some(relation) = self.relation(&test.attribute)? {
             return self.test_of_relation(relation, test, helps);
         }
@@ -241,6 +242,7 @@ impl<'c> Translator<'c> {
                 self.comparison(path, Side::Value(length), operator, operand)
             }
             Side::Column(Column { each: Some(each), .. }) => {
+                // The whole column: the pattern above has its items alone.
                 let Side::Column(column) = left else { return Ok(Clause::Constant(None)) };
                 let held = self.comparison(path, Side::Column(&each.length), operator, operand)?;
                 Ok(held.unless(Clause::no_list(column)))
@@ -272,6 +274,7 @@ impl<'c> Translator<'c> {
             },
             literal => {
                 let value = literal.value(|path| self.known(path));
+                // No operator compares such a value, so the test is undetermined.
                 compare(Side::Value(value.unwrap_or(AttributeValue::Opaque)))
             }
         }

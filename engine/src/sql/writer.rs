@@ -80,6 +80,7 @@ impl Writer {
             leaf => self.leaf(leaf),
         }
         self.nesting -= 1;
+        // Again, because leaves write without a look at the limits.
         let is_full = self.params.len() > MAX_PARAMS || self.id_bytes > MAX_ID_BYTES;
         if is_full || self.text.len() > MAX_TEXT {
             return Err(TooLarge);
@@ -129,12 +130,14 @@ impl Writer {
     fn within(&mut self, negation: bool, inner: &Clause<'_>) -> Written {
         let around = std::mem::replace(&mut self.is_negated, negation);
         self.clause(inner)?;
+        // An error ends the whole text, so that nothing need be put back then.
         self.is_negated = around;
         Ok(())
     }
 
     /// Writes the table of the items of a list, and the condition of its rows.
     fn items(&mut self, list: &Column, items: &Items) {
+        // The two parts are the alias of the table and the name of its value.
         let (alias, _) = items.column.parts.split_at(1);
         if let Some(pairs) = &items.pairs {
             return self.pairs(list, alias, pairs);
@@ -189,8 +192,8 @@ impl Writer {
         self.push(" WHERE ");
     }
 
-    /// Writes JSON of SQLite if it is an array, and else NULL. A query fails at a text that is not JSON. A BLOB is JSONB, of which
-    /// `json_valid` knows nothing.
+    /// Writes JSON of SQLite if it is an array, and else NULL. A query fails at a text that is not JSON. A BLOB is JSONB, of
+    /// which `json_valid` knows nothing.
     fn array_of_json(&mut self, list: &Column) {
         for before in ["CASE WHEN typeof(", ") = 'blob' OR json_valid(", ") THEN CASE json_type("] {
             self.push(before);

@@ -54,6 +54,7 @@ impl Token<'_> {
 
 /// Returns the text of a string as written, without quotes and escapes.
 pub fn unquoted(string: &str) -> String {
+    // Without the quotes, which have a byte each.
     let inner = string.get(1..string.len().saturating_sub(1)).unwrap_or_default();
     let mut content = String::with_capacity(inner.len());
     let mut chars = inner.chars();
@@ -105,6 +106,7 @@ impl<'s> Lexer<'s> {
     /// Returns the next token; after the last one, always [`TokenKind::End`].
     pub(crate) fn next(&mut self) -> Result<Token<'s>, Fault> {
         let spaces = self.rest.len() - self.rest.trim_start().len();
+        // Only moves on: the token of the spaces is dropped.
         self.cut(TokenKind::End, spaces);
         match self.rest.chars().next() {
             None => Ok(self.cut(TokenKind::End, 0)),
@@ -138,6 +140,7 @@ impl<'s> Lexer<'s> {
             if char == '\\' {
                 let escaped = chars.next().map(|(_, char)| char);
                 if !matches!(escaped, Some('\\' | '"' | '\'')) {
+                    // Up to the escape first, so that the fault is at the escape.
                     self.cut(TokenKind::Text, at);
                     let escape = self.cut(TokenKind::Text, 1 + escaped.map_or(0, char::len_utf8));
                     return Err(escape.fault(r#"`\\`, `\"` or `\'`, the only escapes in a string"#));

@@ -114,6 +114,7 @@ impl<'s> Tokens<'s> {
         }
         let digits = self.take()?;
         let sign = if negative { "-" } else { "" };
+        // Numbers are those of JSON: `01` and `1.` are not.
         match serde_json::from_str(&format!("{sign}{}", digits.text)) {
             Ok(Json::Number(number)) if digits.kind == TokenKind::Number => Ok(number),
             _ => Err(digits.fault("a number such as `3`, `-2` or `0.5`")),
@@ -138,6 +139,7 @@ impl<'s> Tokens<'s> {
                 TokenKind::Symbol if item.is("-") => numbers.push(self.number()?),
                 _ => return Err(item.fault("a string or a number")),
             }
+            // A comma before the closing sign is accepted.
             if !self.next.is(closing) {
                 self.expect(",", &format!("`,` or `{closing}`"))?;
             }

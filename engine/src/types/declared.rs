@@ -66,12 +66,14 @@ impl Types {
         name: &'t str,
         undeclared: &'static [(&'static str, PropertyType)],
     ) -> Option<DeclaredNames<'t>> {
+        // A type without properties accepts every name.
         let properties = self.properties.get(name).filter(|properties| !properties.is_empty())?;
         Some(DeclaredNames { of: Some(name), types: vec![properties], all: self, undeclared })
     }
 
     /// Returns the declared properties of the resources of a type.
     pub(super) fn for_resource<'t>(&'t self, name: &'t str) -> Option<DeclaredNames<'t>> {
+        // These two are namespaces of requests, and not types of resources.
         let is_resource = !matches!(name, CONTEXT | ACTION);
         is_resource.then(|| self.for_type(name, OF_RESOURCES))?
     }

@@ -74,13 +74,16 @@ impl Types {
             if behind.references == MAX_REFERENCES {
                 return behind.too_far();
             }
+            // Behind a reference a token has nothing: its claims are about the caller (section 12.15).
             if behind.references > 0 && property.from == Some(PropertySource::Token) {
                 return behind.of_token(reference);
             }
             behind.references += 1;
+            // `split` finds references alone.
             let Some(to) = property.to.as_deref() else { return Reached::Undeclared };
             behind.to = to;
             if KEYS.contains(&next) {
+                // Without the key, and the dot before it.
                 return behind.key(&name[..name.len() - next.len() - 1], next);
             }
             match self.properties.get(to).filter(|declared| !declared.is_empty()) {

@@ -74,6 +74,7 @@ pub(super) async fn list_tenants(
 ) -> Result<Response, ApiError> {
     let page = page.in_list("tenants", "", "")?;
     let records = tenants::list(&app, page.fetch()).await?;
+    // Here every id of a tenant is a UUID.
     Ok(page.respond(records, |record| Uuid::try_parse(&record.id).unwrap_or_default()))
 }
 

@@ -72,6 +72,7 @@ pub(super) async fn run(
     let read = move || -> Result<(ApplyRequest, String), ApiError> {
         let context = DocumentContext { domain: &domain, egress: &egress };
         let json = body.parse()?;
+        // A proposal keeps this text.
         Ok((ApplyRequest::parse(&json, context)?, json.to_string()))
     };
     Ok(answered(apply::apply_body(&app, &caller, read, dry_run, deadline.instant()).await?))

@@ -56,9 +56,8 @@ struct BatchResults<'b> {
 
 /// Decides many checks by the rules of one revision.
 ///
-/// An item takes from the body what it leaves out: each member whole. Tuples in `relations` are for managers, and for service keys
-/// with `relations:assume`. With a short circuit the answer ends at the first
-/// denial, or at the first permission.
+/// An item takes from the body what it leaves out: each member whole. Tuples in `relations` are for managers, and for service
+/// keys with `relations:assume`. With a short circuit the answer ends at the first denial, or at the first permission.
 #[utoipa::path(
     post, path = "/api/v1/checks", tag = "Decisions", operation_id = "checkAll", request_body = BatchRequest,
     responses(
@@ -77,6 +76,7 @@ pub(super) async fn check_all(
     let (batch, beside) = buffer.read_batch_beside(body.text()?, AssumedTuples::read_beside)?;
     let sent = SentBatch::new(&batch, beside)?;
     caller.count_items(&app, batch.count())?;
+    // Held until the answer is written.
     let _items = body.charge_items(batch.count())?;
     let mut id = [0; ID_LENGTH];
     let recorded = Some(caller.recorded(Via::Batch, &mut id));

@@ -119,6 +119,7 @@ pub(super) async fn check(
     let decided = checks::check(&app, &caller, body, options).await?;
     let revision = (decided.answer.revision, decided.answer.entities_revision);
     let explained = decided.explained(|explained| {
+        // The explanation borrows the decision, so that the answer is a copy.
         let answer = Answer::from(decided.answer.clone());
         let directory = directory::present_beside_past(at_revision, revision.1);
         respond(revision, Answer { explanation: Some(explained), directory, ..answer })

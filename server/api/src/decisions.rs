@@ -33,8 +33,8 @@ const MISSING_REPLICAS: HeaderName = HeaderName::from_static("x-missing-replicas
 
 /// Lists the recorded decisions of the tenant, newest first.
 ///
-/// A member who is not a manager sees those about itself, with what its own credential sent. A page ends after a second of search: one with few records or none may
-/// have a `Link` to the next. A 409 says that the service keeps no record.
+/// A member who is not a manager sees those about itself, with what its own credential sent. A page ends after a second of
+/// search: one with few records or none may have a `Link` to the next. A 409 says that the service keeps no record.
 #[utoipa::path(
     get, path = "/api/v1/decisions", tag = "Decisions", operation_id = "listDecisions",
     responses((status = 200, description = "A page", body = [DecisionRecord], headers(("Link"), ("X-Missing-Replicas"))), Conflict),
@@ -91,8 +91,8 @@ pub(super) async fn parity(
 /// Streams new recorded decisions as server-sent events.
 ///
 /// An event `decision` has a record, an event `more` the number of records that were skipped because the client was slow.
-/// The stream ends after five minutes at most, when the credential is revoked or expires, and when the service stops. A 409 says that the service keeps no record, a 503 that
-/// there are too many streams.
+/// The stream ends after five minutes at most, when the credential is revoked or expires, and when the service stops. A 409 says
+/// that the service keeps no record, a 503 that there are too many streams.
 #[utoipa::path(
     get, path = "/api/v1/decisions/stream", tag = "Decisions", operation_id = "streamDecisions",
     responses((status = 200, description = "Events", content_type = "text/event-stream", body = String), Conflict),
@@ -139,9 +139,9 @@ impl QueryParameters for Person {
 
 /// Returns a recorded decision.
 ///
-/// A member who is not a manager sees one about itself, with what its own credential sent. With `explain=true` a manager is shown everything that was considered,
-/// from the record and the rules of its revision, and whether they decide so again; `reproduced` is `null` and `not_replayable`
-/// names attributes if the record lacks what they read. A 409 says that the service keeps no
+/// A member who is not a manager sees one about itself, with what its own credential sent. With `explain=true` a manager is shown
+/// everything that was considered, from the record and the rules of its revision, and whether they decide so again; `reproduced`
+/// is `null` and `not_replayable` names attributes if the record lacks what they read. A 409 says that the service keeps no
 /// record, or not those rules any more.
 #[utoipa::path(
     get, path = "/api/v1/decisions/{id}", tag = "Decisions", operation_id = "getDecision",

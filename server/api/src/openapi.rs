@@ -69,6 +69,7 @@ fn document(mut rows: Vec<Row>) -> Value {
         paths[path][method.as_str().to_ascii_lowercase()] = json!(operation);
     }
     let schemas = json!(named.into_iter().collect::<BTreeMap<_, _>>());
+    // When all schemas are there: an example follows their references.
     for operation in operations(&mut paths) {
         complete(operation, &schemas);
     }
@@ -125,6 +126,7 @@ fn complete(operation: &mut Map<String, Value>, schemas: &Value) {
         add_examples(response, schemas);
     }
     for status in common {
+        // An operation that names a status itself says more about it.
         if responses.get(status).is_none() {
             responses[status] = reference("responses", status);
         }
@@ -184,6 +186,7 @@ fn reference(kind: &str, name: &str) -> Value {
 
 /// Replaces the headers of a response by references to their descriptions. Every response has `X-Request-Id`.
 fn refer_to_headers(response: &mut Value) {
+    // What it refers to has its headers.
     if response.get("$ref").is_some() {
         return;
     }
@@ -195,6 +198,7 @@ fn refer_to_headers(response: &mut Value) {
         .as_object()
         .into_iter()
         .flat_map(Map::keys)
+        // The headers of errors have names in lower case.
         .filter(|known| names.iter().any(|name| name.eq_ignore_ascii_case(known)))
         .map(|name| (name.clone(), reference("headers", name)))
         .collect();

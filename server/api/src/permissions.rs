@@ -83,6 +83,7 @@ fn permissions_answer(page: &Requested, known: &IfNoneMatch, found: PermissionPa
     let revision = (revision_header(found.revision), entities_header(found.entities_revision));
     let tag_header = tag.map(|tag| [(ETAG, tag)]);
     if found.tag.as_deref().is_some_and(|tag| known.names(tag)) {
+        // RFC 9110, 15.4.5: a 304 has the `Cache-Control` and the `ETag` of the 200.
         return (StatusCode::NOT_MODIFIED, private, revision, tag_header, ()).into_response();
     }
     let answer = PermissionsAnswer {

@@ -52,6 +52,7 @@ pub(super) async fn create(
     let written = resolvers::create(&app, &caller, &manifest, module, ready_by).await?;
     let (stored, revision) = (written.record, written.revision);
     let location = format!("/api/v1/resolvers/{}", stored.id);
+    // Of what is stored: the status in the record differs between processes.
     let tag = etag::header(&stored);
     let record = app.resolvers.record(stored);
     Ok((replicas_load(&app), tag, created(revision, &location, record)).into_response())

@@ -75,6 +75,7 @@ pub(super) struct Before(u64, [u8; 8]);
 
 impl Default for Before {
     fn default() -> Self {
+        // Before every revision there can be, so that the list begins with the newest.
         Self::new(u64::MAX)
     }
 }

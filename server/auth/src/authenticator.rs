@@ -117,6 +117,7 @@ impl Authenticator {
         let claims = verifier.verify_for_client(token, client, now).await?;
         let holder = match wants_identity {
             true => {
+                // Claims own their text, so that the identity needs a copy beside those that are returned.
                 let copy = Claims::read(claims.text().to_vec());
                 let identity = copy.map(|claims| verifier.identity(claims)).transpose()?;
                 identity.map(|identity| Arc::new(holder_of(identity, tenant)))
@@ -154,6 +155,7 @@ impl Authenticator {
     /// registration must not be applied after it.
     pub fn apply(&self, tenants: &[&str], providers: &[ProviderRecord], closed: &ClosedTenants) {
         let gone = self.registered().map(|known| known.apply(tenants, providers, closed));
+        // No provider vouches for these tokens any more: this frees their memory.
         for tenant in gone.unwrap_or_default() {
             self.tokens.forget(&tenant);
         }

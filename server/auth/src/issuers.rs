@@ -87,6 +87,7 @@ impl Issuers {
 /// Reads the provider of `issuer`, with the state of its tenant.
 async fn find(store: &Store, issuer: &str) -> Result<Option<FoundProvider>, StoreError> {
     let mut tx = store.begin_read_all().await?;
+    // In one transaction, so that the state is the one that the tenant of this record has.
     let record = providers::find_anywhere(&mut tx, issuer).await?;
     let is_closed = match &record {
         Some(record) => tenants::is_closed(&mut tx, &record.tenant_id).await?,

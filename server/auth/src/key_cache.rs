@@ -66,6 +66,7 @@ impl KeyCache {
     pub(crate) fn keep(&self, changes: u64, key: &Arc<VerifiedKey>) {
         let mut bookkeeping = self.bookkeeping.lock();
         let keys = self.keys.pin();
+        // A read at the same time may have kept it already.
         if bookkeeping.changes != changes || keys.contains_key(&key.id()) {
             return;
         }

@@ -155,6 +155,7 @@ impl KeySource {
             self.refresh_on_demand().await;
         }
         self.refresh_while_used();
+        // While fetches fail, keys serve beyond their refresh, up to `MAX_AGE`.
         let good = present.or_else(|| self.good());
         let mut good = good.ok_or_else(|| {
             AuthError::NoKeys("no key set of the issuer could be fetched so far".to_owned())
@@ -174,6 +175,7 @@ impl KeySource {
         self.0.note_use();
         let now = Instant::now();
         let good = self.0.good.load();
+        // Keys that are due for a fetch vouch for nothing here: the token goes through `find`, which fetches.
         good.as_ref()
             .is_some_and(|good| good.is_young(now) && !self.0.is_due(now) && good.chooses(used))
     }
@@ -202,6 +204,7 @@ impl KeySource {
     /// Starts a task that fetches repeatedly, until nobody needed the keys for [`REFRESH`], unless one runs.
     fn refresh_while_used(&self) {
         if !self.0.is_refreshed.load(Ordering::Relaxed)
+            // Of many tokens at once, only one starts the task. Most find it running, and write nothing.
             && !self.0.is_refreshed.swap(true, Ordering::Relaxed)
         {
             let first = match self.0.present() {
@@ -237,20 +240,19 @@ async fn refresh_again_and_again(
     let mut pause_after_failure = FIRST_PAUSE;
     loop {
         tokio::time::sleep(pause).await;
+        // Only now: a task that sleeps keeps no source alive.
         let Some(source) = source.upgrade() else { return };
         if source.is_used.swap(false, Ordering::Relaxed) {
             last_use = Instant::now();
         }
         if patience.is_some_and(|patience| last_use.elapsed() > patience) {
+            // A token that finds the task still marked as running starts none. The next one does.
             source.is_refreshed.store(false, Ordering::Relaxed);
             return;
         }
         (pause, pause_after_failure) = match source.refresh().await {
             true => (source.refreshes.pause(REFRESH), FIRST_PAUSE),
-            false => {
-                let doubled = (pause_after_failure * 2).min(MIN_INTERVAL);
-                (doubled, doubled)
-            }
+            false => (pause_after_failure, (pause_after_failure * 2).min(MIN_INTERVAL)),
         };
     }
 }
@@ -278,6 +280,7 @@ impl Source {
 
     /// Fetches the key set, after any running fetch. Returns whether that worked.
     async fn refresh(&self) -> bool {
+        // The turn first: while this waits for one, a token can have the lock.
         let _turn = self.refreshes.turn(&self.issuer).await;
         self.fetch(self.fetches.lock().await).await
     }
@@ -299,6 +302,7 @@ impl Source {
     /// Fetches the key set, and stores it if it is valid. Returns whether it is.
     async fn fetch(&self, mut fetches: MutexGuard<'_, Fetches>) -> bool {
         let begun = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        // 0 stands for no fetch.
         self.last_fetch.store(begun.max(1), Ordering::Relaxed);
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, (self.fetch)()).await;
         let keys = match fetched {
@@ -307,6 +311,7 @@ impl Source {
         };
         match keys {
             Ok(mut keys) => {
+                // A key that did not change stays the same object, by which remembered tokens know it.
                 if let Some(before) = &*self.good.load() {
                     keys.keep_keys_of(&before.keys);
                 }

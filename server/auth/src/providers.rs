@@ -82,6 +82,7 @@ impl Providers {
             return Ok(None);
         }
         let _turn = self.reads.begin_patiently(issuer).await;
+        // The read of another token may have found it during the wait.
         if let Some(known) = self.memory.find(issuer) {
             return Ok(known);
         }

@@ -70,6 +70,7 @@ impl ServiceKeys {
         let found = found.ok_or_else(AuthError::unknown_key)?;
         let is_open = found.is_open;
         let key = Arc::new(VerifiedKey::new(found, self.one_tenant_per_domain));
+        // First, so that only a sender who has the secret learns that the tenant is closed.
         key.must_be(presented, now)?;
         if !is_open {
             return Err(AuthError::TenantSuspended);

@@ -74,6 +74,7 @@ impl CachedToken {
     /// Returns whether `verifier`, which the issuer of the token has at present, would verify the token at `now` with the
     /// same result: it is the same verifier, still has the key, and the token is valid.
     pub(crate) fn is_good(&self, verifier: &Arc<Verifier>, now: DateTime<Utc>) -> bool {
+        // The weak pointer keeps the memory from being used again, so that equal addresses are one verifier.
         std::ptr::eq(self.verifier.as_ptr(), Arc::as_ptr(verifier))
             && verifier.has(&self.key)
             && self.validity.includes(now)
@@ -125,6 +126,7 @@ impl TokenCache {
             if before.holder.tenant() == token.holder.tenant()
                 && before.weight(presented.text()) == weight
             {
+                // The tenant has this weight of it already.
                 return;
             }
             shares.remove(before.holder.tenant(), &text);

@@ -54,6 +54,7 @@ impl VerifiedKey {
             rule_domain,
             check_domain,
             one_tenant_per_domain,
+            // The first use of a key without one is always due.
             last_used_at: AtomicI64::new(record.last_used_at.map_or(i64::MIN, Timestamp::millis)),
         }
     }

@@ -115,6 +115,7 @@ impl Bundle {
     /// The first file that is missing or not what it should be.
     pub fn read_folder(folder: &Path) -> Result<Self, BundleError> {
         let known = known_files();
+        // This comes before the files are read: the error about a missing one names the stray that may be it.
         let strays = strays_in(folder, &known);
         let source = DiskFolder(folder);
         let shown = folder.display().to_string();
@@ -147,6 +148,7 @@ fn misnamed(error: BundleError, strays: &[String], known: &[&str]) -> BundleErro
     let BundleError::Unreadable { file, error } = error else { return error };
     let name = file.rsplit('/').next().unwrap_or(&file);
     match strays.iter().find(|stray| meant(stray, known) == Some(name)) {
+        // A file that is there but cannot be read is not misnamed.
         Some(stray) if error.kind() == io::ErrorKind::NotFound => {
             BundleError::Misnamed { stray: stray.clone(), file }
         }
@@ -157,6 +159,7 @@ fn misnamed(error: BundleError, strays: &[String], known: &[&str]) -> BundleErro
 /// Reads the files of a tenant, and checks that everything exists that they mention.
 pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, BundleError> {
     let (tenant, description, users) = files.read(TENANT.file(), users::read)?;
+    // The types come first, because rules, policies, cases and entities are checked against the types.
     let types = files.read_optional(TYPES.file(), types::read_all)?;
     let declared = types::compiled(types.as_deref());
     let resolvers = read_resolvers(files)?;
@@ -164,6 +167,7 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let resolvers = resolvers.unwrap_or_default();
     let settings = files.read_optional(SETTINGS.file(), read_settings)?;
     let (written_settings, settings) = settings.unzip();
+    // The settings come before the rules and cases, whose actions they may restrict.
     let settings: TenantSettings = settings.unwrap_or_default();
     let terms = (&declared, settings.checks.actions);
     let (resources, rules) = (read_resources(files)?, read_rules(files, &tenant, terms)?);
@@ -183,6 +187,7 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
         .with_relations(types.iter().flatten().map(|one| (&*one.kind, &one.relations)));
     let (rulebook, tuples) = with_tuples(files, rulebook)?;
     let (rulebook, entities) = with_entities(files, &declared, rulebook)?;
+    // The cases come after everything that they may name.
     let deciders = cases::deciders(&rulebook, &policies.items);
     let subjects: Vec<&str> = users.iter().map(|user| &*user.sub).collect();
     let names =

@@ -63,6 +63,7 @@ impl CaseSet {
         let root = Place::root();
         let (at_cases, at_users) = (root.key("cases"), root.key("users"));
         let users = read_users(users_json, &at_users, problems, domain)?;
+        // A case may come with the token of any user of the set.
         let subjects: Vec<&str> = users.iter().map(|user| &*user.sub).collect();
         let names = CaseNames { users: &subjects, resolvers: None, deciders: None };
         let cases = list(|json, at: &Place<'_>, problems: &mut Problems| {
@@ -76,6 +77,7 @@ impl CaseSet {
             problems.expected(&at_users, format!("at most {MAX_CASE_USERS} users"));
         }
         let (cases_json, users_json) = (canonical(cases_json), canonical(users_json));
+        // The bound is about the texts that are stored, which have no white space.
         if cases_json.len() + users_json.len() > MAX_CASE_BYTES {
             let what = format!("cases and users of at most {MAX_CASE_BYTES} bytes");
             problems.expected(&at_cases, what);
@@ -101,6 +103,7 @@ fn sorted<'j>(json: &'j Json<'j>) -> Json<'j> {
                 .iter()
                 .map(|(name, value)| (Cow::Borrowed(&**name), sorted(value)))
                 .collect();
+            // Names are unique in an object, so the order is always the same.
             members.sort_by(|(one, _), (other, _)| one.cmp(other));
             Json::Object(members)
         }

@@ -112,6 +112,7 @@ impl Case {
     /// Notes the attributes in the check of the case at `at` that `types` do not declare.
     pub fn check_attributes(&self, types: &Types, at: &Place<'_>, problems: &mut Problems) {
         let attributes = self.check.get("attributes");
+        // The resource tells the type whose properties the attributes are.
         if let (Some(resource), Some(attributes)) = (self.asked("resource"), attributes) {
             let at = at.key("check");
             types.check_attributes(resource, attributes, &at.key("attributes"), problems);
@@ -140,6 +141,7 @@ impl Case {
         names: CaseNames<'_>,
     ) -> Option<Self> {
         let case = input::read(json, at, problems, |members| Self::declare(members, names))?;
+        // The declaration sees members and not the whole value, so the text of the case is put in here.
         Some(Self { json: json.clone().into_owned(), ..case })
     }
 
@@ -159,6 +161,7 @@ impl Case {
         let resolved = members.optional("resolved", given_answers::given(resolvers));
         let responses = members.optional("responses", resolvers::responses(resolvers));
         let (resolved, responses) = (resolved.unwrap_or_default(), responses.unwrap_or_default());
+        // A resolver with given answers is not called, so responses to its requests would never be used.
         if let Some(both) = resolved.namespaces.iter().find(|name| responses.contains_key(*name)) {
             let what = format!("no responses for `{both}`, whose answers are in `resolved`");
             members.expected_at("responses", what);
@@ -197,6 +200,7 @@ fn read_caller(
     users: &[&str],
 ) -> Option<String> {
     let sub = read_string(json, at, problems)?;
+    // The fault is noted, and the value still returned, so that later checks of the case go on.
     if !users.contains(&sub) {
         problems.expected(at, format!("the `sub` of a user of {TENANT_FILE}, not `{sub}`"));
     }
@@ -240,6 +244,7 @@ impl Expected {
 
     /// Returns whether a case that expects this passes with the answer `got`.
     pub fn admits(&self, got: &Self) -> bool {
+        // A case without a rule is content with the decision, whatever makes it.
         self.decision == got.decision && (self.rule.is_none() || self.rule == got.rule)
     }
 }
@@ -267,6 +272,7 @@ fn read_decider(
     deciders: Option<&HashSet<String>>,
 ) -> Option<String> {
     let rule = read_string(json, at, problems)?;
+    // As with `as`, the note alone makes the case invalid, and the value still counts in other checks.
     if deciders.is_some_and(|known| !known.contains(rule)) {
         problems.expected(at, format!("{DECIDER}, not `{rule}`"));
     }
@@ -279,6 +285,7 @@ const DECIDER: &str =
 /// Everything that a case may expect to decide. A policy that is not enabled never does, but naming it
 /// is a wrong expectation, not a mistyped one.
 pub(super) fn deciders(rulebook: &Rulebook, policies: &[NewPolicy]) -> HashSet<String> {
+    // The rulebook has only what is in force, so disabled policies come from the list of all.
     let named = rulebook.named().map(|(_, name)| name);
     let policies = policies.iter().map(|policy| policy.name.clone());
     named.chain(policies).chain([DEFAULT_DENY.to_owned()]).collect()

@@ -45,6 +45,7 @@ impl Bundle {
             ("rules", array(&self.rules, written)),
             ("policies", array(&self.policies, policy)),
         ];
+        // A kind that the folder lacks is left out, which an apply does not take for an empty list.
         if let Some(types) = &self.types {
             kinds.push(("types", array(types, declared_type)));
         }
@@ -55,6 +56,7 @@ impl Bundle {
             kinds.push(("conditions", array(conditions, condition)));
         }
         if self.has_resolvers {
+            // Both lists have the order of the file, so that each resolver meets its own module.
             let resolvers = self.resolvers.iter().zip(modules);
             let resolvers = resolvers.map(|(one, module)| resolver(one, module, secrets));
             kinds.push(("resolvers", Json::Array(resolvers.collect())));
@@ -114,6 +116,7 @@ fn relation(one: &RelationDeclaration) -> Json<'static> {
     let Some(before) = &one.0.renamed_from else { return json };
     let mut members = match json {
         Json::Object(members) => members,
+        // The short form is a line, which cannot say the former name.
         line => vec![("from".into(), line)],
     };
     members.push(("renamed_from".into(), text(before)));
@@ -156,6 +159,7 @@ fn parsed(written: &str) -> Json<'static> {
 
 fn resolver(one: &SampleResolver, module: &ModuleContent, secrets: &SecretValues) -> Json<'static> {
     let manifest = manifest(one, secrets);
+    // The object is always there: the manifest was serialized by this program.
     let mut members = manifest.as_object().unwrap_or_default().to_vec();
     if !one.enabled {
         members.push(("enabled".into(), Json::Bool(false)));
@@ -171,6 +175,7 @@ fn manifest(one: &SampleResolver, values: &SecretValues) -> Json<'static> {
     let SampleResolver { manifest, references, kept_secrets, .. } = one;
     let stored = parsed(&String::from_utf8_lossy(&manifest.secrets.to_plain()));
     let secrets = stored.as_object().unwrap_or_default().iter().map(|(name, written)| {
+        // A `null` tells the service to keep the value that it has.
         if kept_secrets.contains(&**name) {
             return (name.clone(), Json::Null);
         }
@@ -178,6 +183,7 @@ fn manifest(one: &SampleResolver, values: &SecretValues) -> Json<'static> {
         (name.clone(), value.map_or_else(|| written.clone(), |value| text(value)))
     });
     let secrets = Json::Object(secrets.collect());
+    // The serialized form has only the names of secrets, so the values are put in afterwards.
     let shown = written(&manifest.without_secrets());
     let members = shown.as_object().unwrap_or_default().iter().map(|(name, value)| {
         let value = if name == "secrets" { secrets.clone() } else { value.clone() };
@@ -200,6 +206,7 @@ fn webhook(one: &FolderWebhook, values: &SecretValues) -> Json<'static> {
 
 fn user(one: &SampleUser) -> Json<'static> {
     let claims = one.claims.as_object().unwrap_or_default().iter();
+    // The claims that every token has are members of a user, or are the same for each user.
     let claims = claims.filter(|(name, _)| !TOKEN_CLAIMS.contains(&&**name)).cloned();
     object(vec![
         ("sub", text(&one.sub)),

@@ -49,6 +49,7 @@ macro_rules! bundle_document {
         impl BundleDocument {
             /// Returns the document of a tenant without any object that decides, with default settings.
             pub fn empty() -> Self {
+                // Settings decide too, so the empty document has them.
                 let settings = Some(TenantSettings::default());
                 Self { $($list: decides(ObjectKind::$kind).then(Vec::new),)* settings, ..Self::default() }
             }
@@ -146,6 +147,7 @@ impl BundleDocument {
     /// Returns the types, resources, rules, roles, conditions, policies and settings of a tenant folder, and these resolvers.
     pub fn new(folder: &Bundle, resolvers: Vec<WantedResolver>) -> Self {
         let policies = folder.policies.iter().cloned().map(|policy| {
+            // Files write an expression as `when`, and the other formats as `rule_data`.
             let has_when = policy.rule_data.format == Format::Expression;
             SentPolicy { policy, has_when }
         });
@@ -222,6 +224,7 @@ impl BundleDocument {
         let users = objects_with_texts("As in `tenant.yaml`", |json, at, problems| {
             read_users(json, at, problems, context.domain)
         });
+        // The users come before the cases, which name them.
         let users = members.optional("users", users);
         let named: Vec<&str> = users.iter().flatten().map(|user| &*user.value.sub).collect();
         let cases = objects_with_texts("As in `cases.yaml`", |json, at, problems| {
@@ -247,6 +250,7 @@ fn unique<'j, T, K: Display + 'j>(
         list(item),
         move |list, json, at, problems| {
             let items = list.read(json, at, problems)?;
+            // A repetition is only noted: the note alone makes the body invalid.
             each_once(items.iter().map(&key), what, at, problems);
             Some(items)
         },
@@ -282,6 +286,7 @@ fn read_policies(
     at: &Place<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<SentPolicy>> {
+    // A list with a fault gives nothing, so the policies and the items below are pairs.
     let policies = policies::read_named(json, at, problems)?;
     let items = json.as_array().unwrap_or_default();
     let sent = policies.into_iter().zip(items).map(|(policy, item)| {
@@ -308,6 +313,7 @@ fn read_cases(
 /// Returns the values with the texts of the items of `json` that they were read from.
 fn with_texts<T>(values: Vec<T>, json: &Json<'_>) -> Vec<SentText<T>> {
     let items = json.as_array().unwrap_or_default();
+    // A list with a fault has no values, so that each value has its item.
     let sent = values.into_iter().zip(items);
     sent.map(|(value, item)| SentText { value, text: item.to_string() }).collect()
 }

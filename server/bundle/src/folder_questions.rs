@@ -43,6 +43,7 @@ impl Facts for FolderFacts<'_> {
         (): &mut (),
     ) -> Result<Related, Invalid> {
         match self.tuples {
+            // Without relations of types there is nothing that tuples could answer.
             _ if tenant.relations.is_none() => Ok(Related::Unasked),
             None => Ok(Related::Later),
             Some(tuples) => self.rulebook.relation_answers(sent, tuples, names).map(Related::Known),
@@ -95,6 +96,7 @@ impl Case {
         };
         let mut answers = AttributeAnswers::default();
         for AttributeRequest { namespace, attributes, .. } in requests {
+            // No resolver is called here, so a case that needs one is skipped.
             if !self.resolved.namespaces.contains(&*namespace) {
                 return Ok(Err(SkipCause::Resolver(namespace.into())));
             }

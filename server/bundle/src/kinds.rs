@@ -81,6 +81,7 @@ impl FolderKind {
 
     /// Returns the path of the file `name` of the folder, if it is one that is read.
     pub(super) fn file_in_folder(&self, name: &str) -> Option<String> {
+        // Editors and version control keep hidden files beside the others.
         let is_read = name.ends_with(".yaml") && !name.starts_with('.');
         is_read.then(|| format!("{}/{name}", self.name()))
     }
@@ -204,8 +205,10 @@ pub(super) const KINDS: [FolderKind; 11] = [
 
 /// The schema of each file of a tenant folder. The files of a folder such as `policies/` have the schema of the list.
 pub const SCHEMAS: [FileSchema; KINDS.len()] = {
+    // The first value only fills the array, and the loop replaces each element.
     let mut schemas = [TENANT.schema; KINDS.len()];
     let mut index = 0;
+    // A constant cannot use an iterator.
     while index < KINDS.len() {
         schemas[index] = KINDS[index].schema;
         index += 1;

@@ -72,6 +72,7 @@ impl Positions {
     /// Returns the node at a JSON pointer.
     fn node(&self, pointer: &str) -> Option<&YamlNode> {
         let names = pointer.split('/').skip(1);
+        // The order matters, because otherwise `~01` would become `/` (RFC 6901, section 4).
         let mut names = names.map(|name| name.replace("~1", "/").replace("~0", "~"));
         names.try_fold(self.root.as_ref()?, |node, name| node.child(&name))
     }

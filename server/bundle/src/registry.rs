@@ -70,6 +70,7 @@ impl<'b> RegisteredNames<'b> {
     }
 
     fn has_resource(&self, pattern: &ResourcePattern) -> bool {
+        // A tenant that registers nothing gets no warnings.
         if self.resources.is_empty() {
             return true;
         }
@@ -83,6 +84,7 @@ impl<'b> RegisteredNames<'b> {
     fn has_verb(&self, action: &str) -> bool {
         self.resources.is_empty()
             || self.verbs.contains(action)
+            // A rule may have an action as it is sent, where the resource has its encoded form.
             || self.verbs.contains(&*encoded_verb(action))
     }
 }

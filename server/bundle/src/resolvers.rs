@@ -71,6 +71,7 @@ impl SampleResolver {
         text: impl Fn(&str) -> io::Result<String>,
     ) -> Option<Self> {
         let OwnMembers { module, responses, enabled } =
+            // The other members belong to the manifest, whose own reading notes unknown ones.
             input::read_partly(json, at, problems, OwnMembers::declare)?;
         let folder = find(&module);
         let manifest = text(&format!("{folder}/{MANIFEST_FILE}"));
@@ -93,6 +94,7 @@ impl SampleResolver {
         // Whether the endpoints may be called is for whoever calls them.
         let rules = EgressRules { allow_http: true, ..EgressRules::default() };
         let manifest = Manifest::field(&rules).read(&merged, at, problems)?;
+        // The endpoints are known once the manifest has been read.
         check_endpoints(&responses, &manifest, &at.key("responses"), problems);
         let references = references(&merged);
         let ModuleRecord { attributes, inputs, sha256, .. } = descriptor;
@@ -236,6 +238,7 @@ fn check_namespaces(
 /// The members of a manifest, overridden and completed by the members of an item of `resolvers.yaml`.
 fn merged<'j>(manifest: &[Member<'j>], item: &[Member<'j>]) -> Vec<Member<'j>> {
     let own = item.iter().filter(|(name, _)| !OWN_MEMBERS.contains(&&**name));
+    // A member of the item replaces the whole one of the manifest, and nothing inside it is merged.
     let rest = manifest.iter().filter(|(name, _)| item.iter().all(|(other, _)| other != name));
     rest.chain(own).cloned().collect()
 }

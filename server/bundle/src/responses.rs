@@ -54,6 +54,7 @@ impl CannedResponses {
     pub fn or(&self, other: &Self) -> Self {
         let mut all = other.0.clone();
         for (endpoint, responses) in &self.0 {
+            // The responses of `self` come last, and so replace those of `other` to the same request.
             all.entry(endpoint.clone()).or_default().extend(responses.clone());
         }
         Self(all)
@@ -93,5 +94,6 @@ fn body<'j>() -> impl Field<'j, Value = Vec<u8>> {
 }
 
 fn body_text(json: &Json<'_>) -> String {
+    // The text of a string would have quotes as JSON.
     json.as_str().map_or_else(|| json.to_string(), str::to_owned)
 }

@@ -48,7 +48,9 @@ impl Rulebook {
         rules: &[NewRule],
         policies: &[NewPolicy],
     ) -> Self {
+        // The nil id is left out, because the ids of a service are never zero.
         let mut ids = (1..).map(Uuid::from_u128);
+        // Numbers go to enabled policies alone, in the order of the files.
         let enabled = policies.iter().filter(|policy| policy.enabled);
         let policies = enabled.zip(&mut ids).map(|(policy, id)| Policy {
             id,
@@ -91,6 +93,7 @@ impl Rulebook {
     #[must_use]
     pub fn with_types(self, types: &Types) -> Self {
         let names = types.relations();
+        // The text only identifies the relations, and nobody reads it.
         let relations = (!names.is_empty()).then(|| format!("{names:?}").into());
         let sources = PropertySources::of_references(types);
         let datetimes = Arc::new(Datetimes::from(types));
@@ -136,6 +139,7 @@ impl Rulebook {
 
     /// Returns the rulebook with entities.
     pub(super) fn with_entities(self, entities: EntityTable) -> Self {
+        // A folder with entities has a directory. A setting that was read before keeps its precedence.
         let directory = self.facts.directory.or(Some(Precedence::default()));
         let facts = TenantFacts { directory, ..(*self.facts).clone() };
         Self { facts: Arc::new(facts), entities, ..self }
@@ -178,6 +182,7 @@ impl Rulebook {
                     (Some(object_type), relation)
                 }
             };
+            // A pattern of any resource reaches the relation of this name in each type.
             let types = schema.type_names().filter(move |own| named.is_none_or(|one| one == *own));
             let relations = types.filter_map(move |own| schema.relation(own, relation));
             relations.flat_map(move |relation| schema.claims_of(relation))
@@ -194,6 +199,7 @@ impl Rulebook {
         problems: &mut Problems,
     ) -> Option<Arc<Graph>> {
         let known = self.graph.as_ref();
+        // Without further tuples the graph is shared, and its closures stay in memory.
         let Some(known) = known.filter(|_| !tuples.is_empty()) else {
             if !tuples.is_empty() {
                 problems.expected(at, "no tuples: no type has relations");
@@ -201,6 +207,7 @@ impl Rulebook {
             return known.cloned();
         };
         let (table, schema) = (known.table(), known.schema());
+        // A new graph is made for the tuples, because closures of the old one do not hold with them.
         let table = with_tuples(table, schema, tuples, at, problems)?;
         Some(Arc::new(Graph::new(Arc::clone(schema), table, CLOSURE_BYTES)))
     }

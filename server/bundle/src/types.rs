@@ -34,6 +34,7 @@ pub(super) fn read_all(
     let relations = types.iter().map(|one| (&*one.kind, &one.relations));
     let Err(invalid) = schema_of(relations) else { return Some(types) };
     for problem in invalid.problems() {
+        // The path is `/<index>/relations/<name>`.
         let mut parts = problem.path.split('/').skip(1);
         let index = parts.next().and_then(|index| index.parse().ok()).unwrap_or_default();
         let at = at.index(index);

@@ -114,6 +114,7 @@ impl SampleUser {
         let description = members.optional("description", description);
         let extra = members.optional("claims", extra_claims());
         let (sub, roles) = (sub?, roles?);
+        // The claims are those of a token from a common provider, so policies read them as in a service.
         let claims = claims(&sub, &roles, tenant, extra.unwrap_or_default());
         Some(Self { sub, roles, description, claims })
     }
@@ -154,6 +155,7 @@ fn claims(sub: &str, roles: &[String], tenant: &str, extra: &[Member<'_>]) -> Js
         ("dom", owned_string(tenant)),
         ("realm_access", Json::Object(vec![("roles".into(), roles)])),
     ];
+    // No further claim has one of these names, so that no name is there twice.
     let own = own.into_iter().map(|(name, value)| (name.into(), value));
     let extra = extra
         .iter()

@@ -32,6 +32,7 @@ fn with_lines<'l>(sign: &str, lines: impl Iterator<Item = &'l str>, indent: usiz
     for line in lines {
         // An empty line has no spaces either.
         let indent = if line.is_empty() { 0 } else { indent };
+        // Writing to a string cannot fail.
         let _ = write!(out, "\n{:indent$}{line}", "");
     }
     out

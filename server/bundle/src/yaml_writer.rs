@@ -73,6 +73,7 @@ fn write_members(members: &[Member<'_>], indent: usize, out: &mut String) {
         }
         let name = flow_scalar(name);
         let column = indent + name.chars().count() + 2;
+        // Writing to a string cannot fail.
         let _ = write!(out, "{name}:");
         let is_wide = matches!(value, Json::Object(_) | Json::Array(_)) && !fits(value, column);
         if !is_wide {

@@ -51,6 +51,7 @@ pub(crate) fn with_variables(
     let may_be_plain = variables.boolean("AWS_ALLOW_HTTP")?.unwrap_or(false);
     for name in [ENDPOINT, ENDPOINT_S3] {
         let expected = "an `https` URL, or with AWS_ALLOW_HTTP=true an `http` URL";
+        // Read for its fault alone: the variable goes on as it is.
         variables.parsed(name, expected, |text| endpoint(text, may_be_plain))?;
     }
     let set =

@@ -28,15 +28,7 @@ impl Variables {
     /// Returns the header with which `resolver push` calls a Portcullis service.
     pub fn credential(&self) -> Result<CredentialHeader, ConfigError> {
         let expected = "a service key with `resolvers:read` and `resolvers:write`; or in TOKEN, a manager's token";
-        let key = self.secret(SERVICE_API_KEY)?;
-        let (name, header, text) = match self.secret(TOKEN)? {
-            Some(token) if key.is_none() => ("TOKEN", AUTHORIZATION, format!("Bearer {token}")),
-            _ => {
-                let key = self.required_secret(SERVICE_API_KEY, expected)?;
-                ("SERVICE_API_KEY", SERVICE_KEY_HEADER, key)
-            }
-        };
-        Ok((header, sensitive(name, text)?))
+        self.token_or_key(GivenCredential::default(), expected)
     }
 
     /// Returns the header with which `check` calls a Portcullis service: the token or the key of the arguments, or else
@@ -61,13 +53,25 @@ impl Variables {
         &self,
         given: GivenCredential<'_>,
     ) -> Result<CredentialHeader, ConfigError> {
+        let expected = "a service key with the permissions of every kind that the command touches; or in TOKEN, a \
+                        manager's token";
+        self.token_or_key(given, expected)
+    }
+
+    /// Returns the header of the token or the key of the arguments, or else of the variables, where a token comes first.
+    ///
+    /// # Errors
+    /// There is neither; the error says what was `expected`.
+    fn token_or_key(
+        &self,
+        given: GivenCredential<'_>,
+        expected: &'static str,
+    ) -> Result<CredentialHeader, ConfigError> {
         if let Some(header) = self.token_or_given_key(given)? {
             return Ok(header);
         }
-        let expected = "a service key with the permissions of every kind that the command touches; or in TOKEN, a \
-                        manager's token";
         let key = self.required_secret(SERVICE_API_KEY, expected)?;
-        Ok((SERVICE_KEY_HEADER, sensitive("SERVICE_API_KEY", key)?))
+        Ok((SERVICE_KEY_HEADER, sensitive(SERVICE_API_KEY, key)?))
     }
 
     /// Returns the header of the token or the key of the arguments, or else of the token of the variables.

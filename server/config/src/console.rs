@@ -52,6 +52,7 @@ impl Variables {
         let secret = self.secret("CONSOLE_CLIENT_SECRET")?;
         if self.is_saas()? {
             let name = OF_CLIENT.into_iter().find(|name| self.get(name).is_some());
+            // A secret may come from its file, which the name of its variable does not show.
             let name = name.or(secret.map(|_| "CONSOLE_CLIENT_SECRET"));
             let expected =
                 "no value with `MODE=saas`, where each identity provider has its own `sign_in`";

@@ -110,6 +110,7 @@ impl Variables {
                 || url.password().is_some()
                 || url.query().is_some()
                 || url.fragment().is_some();
+            // `Url` writes a slash behind a host without a path.
             (is_secure && !has_more).then(|| url.as_str().trim_end_matches('/').to_owned())
         })
     }

@@ -35,8 +35,7 @@ fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
 
 /// Refuses a `$` that would be replaced by the value of another variable: a password would silently become shorter.
 fn refuse_substitution(path: &Path, text: &str) -> Result<(), ConfigError> {
-    let mut numbered = text.lines().map(str::trim).zip(1..);
-    let Some((_, number)) = numbered.find(|(line, _)| substitutes(line)) else { return Ok(()) };
+    let Some(number) = substituting_line(text) else { return Ok(()) };
     let expected = format!(
         "a file of NAME=value lines, but line {number} of `{}` has a `$` outside of single quotes: write NAME='value'",
         path.display()
@@ -44,23 +43,26 @@ fn refuse_substitution(path: &Path, text: &str) -> Result<(), ConfigError> {
     Err(ConfigError::new(OPTION, expected))
 }
 
-/// Returns whether a line without white space around it sets a value with a `$` that stands for a variable.
-fn substitutes(line: &str) -> bool {
-    let value = line.split_once('=').map(|(_, value)| value.trim_start());
-    // Single quotes keep a `$` as it is.
-    value.is_some_and(|value| {
-        !line.starts_with('#') && !value.starts_with('\'') && has_plain_dollar(value)
-    })
-}
-
-/// Returns whether `value` has a `$` without a `\` before it.
-fn has_plain_dollar(value: &str) -> bool {
-    let mut is_escaped = false;
-    value.chars().any(|char| {
-        let found = char == '$' && !is_escaped;
-        is_escaped = char == '\\' && !is_escaped;
-        found
-    })
+/// Returns the number of the first line with a `$` that stands for a variable: outside of single quotes and of comments, and
+/// without a `\` before it. A value in quotes may have several lines.
+fn substituting_line(text: &str) -> Option<usize> {
+    let (mut number, mut quote, mut before) = (1, None, '\n');
+    let (mut is_comment, mut is_escaped) = (false, false);
+    for char in text.chars() {
+        match char {
+            '\n' => (number, is_comment, is_escaped) = (number + 1, false, false),
+            _ if is_comment => {}
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '#' if quote.is_none() && before.is_whitespace() => is_comment = true,
+            '$' if quote != Some('\'') => return Some(number),
+            '"' | '\'' if quote.is_none() => quote = Some(char),
+            _ if quote == Some(char) => quote = None,
+            _ => {}
+        }
+        before = char;
+    }
+    None
 }
 
 fn malformed(path: &Path, text: &str, error: &dotenvy::Error) -> ConfigError {
@@ -113,13 +115,18 @@ mod tests {
 
     #[test]
     fn a_dollar_is_kept_or_refused() {
-        for content in ["A=1\nADMIN_API_KEY=hunter2$rest\n", "\nADMIN_API_KEY=\"hunter2$rest\"\n"] {
+        for content in [
+            "A=1\nADMIN_API_KEY=hunter2$rest\n",
+            "\nADMIN_API_KEY=\"hunter2$rest\"\n",
+            "ADMIN_API_KEY=\"first\nhunter2$rest\"\n",
+            "A='it' # it's\nADMIN_API_KEY=hunter2$rest\n",
+        ] {
             let error = error(content);
             assert!(error.contains("line 2") && error.contains("NAME='value'"), "{error}");
             assert!(!error.contains("hunter2"), "{error}");
         }
         let file = tempfile::NamedTempFile::new().expect("a file");
-        let content = "# $1\nA='hunter2$rest'\nB=hunter2\\$rest\n";
+        let content = "# $1\nA='hunter2$rest'\nB=hunter2\\$rest # $1\nC=hunter2'$rest'\n";
         fs::write(file.path(), content).expect("writes");
         let kept = read(file.path()).expect("read");
         assert!(kept.iter().all(|(_, value)| value == "hunter2$rest"), "{kept:?}");

@@ -62,6 +62,7 @@ fn oidc(variables: &Variables) -> Result<Option<OidcConfig>, ConfigError> {
         .ok_or_else(|| ConfigError::new("AUTH_SERVER_URL", "an http or https URL").not(issuer))?;
     let default = ClaimConfig::default();
     Ok(Some(OidcConfig {
+        // As it is written: `iss` must be this very text, and a parsed URL may have another one.
         issuer: issuer.to_owned(),
         jwks_uri: variables.parsed("JWKS_URI", "an http or https URL", http_url)?,
         audience: variables.get("OIDC_AUDIENCE").map(str::to_owned),

@@ -61,6 +61,7 @@ impl Variables {
         let named = self.secret(ADMIN_API_KEYS)?;
         let expected = format!("at least {MIN_ADMIN_KEY} characters");
         let unnamed = match &named {
+            // Without keys that have names, the nameless one is required.
             None => Some(self.required_secret(ADMIN_API_KEY, &expected)?),
             Some(_) => self.secret(ADMIN_API_KEY)?,
         };

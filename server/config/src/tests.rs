@@ -47,7 +47,7 @@ fn a_key_or_a_token_is_a_credential() {
     let (key, token) = (("SERVICE_API_KEY", "pck_1"), ("TOKEN", "ey.J"));
     assert_eq!(credential(&[key]).ok(), Some(pair("x-service-api-key", "pck_1")));
     assert_eq!(credential(&[token]).ok(), Some(pair("authorization", "Bearer ey.J")));
-    assert_eq!(credential(&[token, key]).ok(), Some(pair("x-service-api-key", "pck_1")));
+    assert_eq!(credential(&[token, key]).ok(), Some(pair("authorization", "Bearer ey.J")));
     for entries in [&[][..], &[("TOKEN", "line\nbreak")]] {
         let error = credential(entries).expect_err("none").to_string();
         assert!(!error.contains("break"), "{error}");

@@ -87,12 +87,14 @@ impl Lenient<'_> {
     fn is_wanted(&mut self) -> bool {
         let switch = "`true` or `false`";
         let disabled =
+            // OpenTelemetry reads booleans without regard to case.
             self.parsed("OTEL_SDK_DISABLED", switch, |text| text.to_ascii_lowercase().parse().ok());
         let exporter = self.parsed("OTEL_TRACES_EXPORTER", "`otlp` or `none`", |text| match text {
             "otlp" => Some(true),
             "none" => Some(false),
             _ => None,
         });
+        // Both are read before, so that the fault of each is noted.
         disabled != Some(true) && exporter != Some(false)
     }
 
@@ -100,10 +102,12 @@ impl Lenient<'_> {
         let (sampler, is_parent_based) = self.sampler();
         let resource = self.pairs("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default();
         let named = self.variables.get("OTEL_SERVICE_NAME").map(str::to_owned);
+        // OpenTelemetry: OTEL_SERVICE_NAME counts before the attribute `service.name`.
         let named = named.or_else(|| {
             resource.iter().find(|(name, _)| name == "service.name").map(|(_, name)| name.clone())
         });
         for name in ["OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "OTEL_EXPORTER_OTLP_COMPRESSION"] {
+            // Read for its fault alone: nothing is compressed.
             self.parsed(name, "`none`", |text| (text == "none").then_some(()));
         }
         TraceConfig {
@@ -130,6 +134,7 @@ impl Lenient<'_> {
             let sampler = match root.unwrap_or(text) {
                 "always_on" => Sampler::All,
                 "always_off" => Sampler::None,
+                // OpenTelemetry: the share without an argument.
                 "traceidratio" => Sampler::Share(1.0),
                 _ => return None,
             };

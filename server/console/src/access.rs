@@ -99,6 +99,7 @@ pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, Api
     // Nobody has chosen yet.
     if fields.iter().all(|field| field.value.is_empty()) {
         let names = first_rows(&visit, &manager).await?;
+        // The first field has the roles.
         if let Some(field) = fields.first_mut() {
             field.value = names.join(", ");
         }

@@ -70,6 +70,7 @@ impl Address {
     pub(crate) fn page_of(&self, tenant: &str, to: &str) -> Option<String> {
         let decoded = percent_encoding::percent_decode_str(to).decode_utf8().ok()?;
         let (path, _) = decoded.split_once('?').unwrap_or((&decoded, ""));
+        // Browsers take a `\` for a `/`, and what follows `//` for another host.
         let leads_away = decoded.contains(['\\', '\u{7f}'])
             || decoded.contains(char::is_control)
             || decoded.contains("//")

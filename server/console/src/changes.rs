@@ -69,6 +69,7 @@ pub(crate) fn tabs(visit: &Visit, current: &str) -> Vec<Tab> {
 /// Shows the revisions, newest first.
 pub(crate) async fn page(visit: Visit, manager: Manager) -> Result<Response, ApiError> {
     let wanted: Requested<String> = page_of(&visit, "revisions", "")?;
+    // The first page has no place, and begins with the newest revision.
     let before = wanted.after().parse().unwrap_or(u64::MAX);
     let listed = revisions::list(&visit.app, &manager, before, LIMIT).await?;
     let next = next_of(&visit, &wanted, &listed, |record| record.revision.to_string());

@@ -29,6 +29,7 @@ impl Cookies {
     }
 
     fn name(self, name: &str) -> String {
+        // `__Host-` binds a cookie to this host, to all its paths and to HTTPS.
         if self.is_secure { format!("__Host-pc-{name}") } else { format!("pc-{name}") }
     }
 
@@ -55,6 +56,7 @@ impl Cookies {
         let (prefix, digits) = (self.name(""), name_hash("").len());
         pairs(headers).filter(move |(name, _)| {
             name.strip_prefix(&prefix).is_some_and(|hash| {
+                // No other cookie of the console has a name of this form.
                 hash.len() == digits && hash.bytes().all(|b| b.is_ascii_hexdigit())
             })
         })
@@ -111,6 +113,7 @@ impl Cookies {
         let name = self.name(name);
         let age = seconds.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
         let secure = if self.is_secure { "; Secure" } else { "" };
+        // `Lax`, because the way back from a provider begins on another site.
         let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}");
         // Names and values are digits, letters, `-` and `_`.
         if let Ok(value) = HeaderValue::from_str(&text) {

@@ -62,6 +62,7 @@ async fn write(
     question: DecisionsQuestion,
     mut page: PageWriter,
 ) -> Result<PageWriter, BrokenOff> {
+    // Without a record, both parts would fail in the same way.
     match decisions::log(&visit.app) {
         Ok(_) => {}
         Err(OperationError::Conflict(message)) => {
@@ -88,6 +89,7 @@ async fn write(
 pub(crate) async fn follow(visit: Visit) -> Result<Response, ApiError> {
     let uri = without_empty(&visit.uri);
     let DecisionQuery(selection) = Query::read(&uri)?;
+    // The address of a page names no time, so that the stream has the longest one.
     let time: StreamTime = Query::read(&http::Uri::default())?;
     let records = decisions::follow(&visit.app, &visit.caller, selection)?;
     let credential = visit.credential();

@@ -74,6 +74,7 @@ impl Field {
             Kind::Text | Kind::Choice(_) => text(value),
             Kind::Texts => Json::Array(listed(value).map(text).collect()),
             Kind::Subjects => Json::Array(listed(value).map(subject).collect()),
+            // A text that is not a number goes on as it is: the reader of the body names its fault.
             Kind::Number => value.parse::<u64>().map_or(text(value), |n| Json::Number(n.into())),
             Kind::Json => json::parse(value.as_bytes()).map_err(|error| {
                 ApiError::bad_request(format!("expected JSON in `{}`: {error}", self.name))
@@ -127,6 +128,7 @@ impl Fault {
     /// The form is not the cause.
     pub(crate) fn of(visit: &Visit, error: ApiError) -> Result<Self, ApiError> {
         let status = error.status();
+        // Other statuses are about the person, the rates or the service, and no change of the form mends them.
         let is_of_form = [400, 404, 409, 412, 422].contains(&status.as_u16());
         match is_of_form {
             true => {

@@ -36,6 +36,7 @@ pub(crate) fn is_own(
 
 /// Returns whether the browser says that a page of this origin sent the request. One that does not say so names the origin.
 fn comes_from_here(address: &Address, headers: &HeaderMap) -> bool {
+    // No script can set this header, so that it is the word of the browser.
     if let Some(site) = text(headers, &FETCH_SITE) {
         return site == "same-origin";
     }

@@ -208,6 +208,7 @@ impl Frame {
         });
         match written {
             Ok(()) => Ok(self.finish(text_answer::written(HTML, text))),
+            // Templates do not fail by themselves.
             Err(fmt::Error) => Err(text_answer::Unwritten::NoRoom.into()),
         }
     }

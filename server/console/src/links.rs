@@ -48,6 +48,7 @@ pub(crate) async fn show(stranger: Stranger) -> Response {
         stranger.must_know(&[])?;
         must_be_safe(&stranger)?;
         let secret = stranger.segment("secret");
+        // A look uses nothing up, so that a preview of the link in a mail program does no harm.
         let Some(link) = links::find(&stranger.app, secret).await? else {
             return Ok(used_up(&stranger));
         };

@@ -3,7 +3,6 @@
 use askama::Template;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
-use http::header::RETRY_AFTER;
 use portcullis_auth::AuthError;
 use portcullis_http::error::ApiError;
 use portcullis_http::request_context::RequestContext;
@@ -63,9 +62,6 @@ fn with_status(
     };
     *answer.status_mut() = status;
     error.add_headers(answer.headers_mut());
-    if status != StatusCode::SERVICE_UNAVAILABLE && status != StatusCode::TOO_MANY_REQUESTS {
-        answer.headers_mut().remove(RETRY_AFTER);
-    }
     if let Some(cause) = cause {
         tracing::error!(request_id = context.id.text(), cause, "a page failed");
     }

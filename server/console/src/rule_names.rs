@@ -52,6 +52,7 @@ impl<'v> RuleNames<'v> {
                 let page = Some(self.visit.page(&format!("policies/{id}")));
                 return Ok(NamedRule { name: policy.name, page });
             }
+            // It may be a rule.
             Err(OperationError::NotFound(_)) => {}
             Err(error) => return Err(error),
         }

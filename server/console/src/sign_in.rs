@@ -114,6 +114,7 @@ impl Stranger {
 
 /// Returns the setting to change so that a token is not refused because of `why`.
 fn setting_for(why: &str, is_saas: bool) -> &'static str {
+    // By the words of the refusals in `portcullis-auth`.
     let [selfhost, saas] = if why.contains("`aud`") {
         [
             "Set `OIDC_AUDIENCE` to its audience, or `CONSOLE_AUDIENCE` to ask for another one",
@@ -197,6 +198,7 @@ pub(crate) async fn show(stranger: Stranger) -> Response {
         let own = folder.get(stranger.address.path("").len()..).unwrap_or_default();
         let providers = all.into_iter().map(|provider| {
             let id = provider.id.map_or_else(|| ONLY.to_owned(), |id| id.to_string());
+            // At the public address, to which the provider sends the browser back: only there the cookie of the attempt is found.
             ProviderLink { name: provider.name, url: format!("{public}{own}sign-in/{id}?to={to}") }
         });
         let page = SignInPage { providers: providers.collect(), reason: NO_PROVIDER };
@@ -244,6 +246,7 @@ pub(crate) async fn callback(stranger: Stranger) -> Response {
     let callback = Callback { code, state, iss, error };
     let mut answer = stranger.show(finish(&stranger, &callback).await);
     if let Some(state) = &callback.state {
+        // An attempt serves once, whatever came of it.
         Cookies::of(&stranger.address).clear_attempt(answer.headers_mut(), state);
     }
     answer

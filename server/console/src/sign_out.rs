@@ -36,6 +36,7 @@ pub(crate) async fn by_person(visit: Visit) -> Result<Response, ApiError> {
         None | Some("" | "false") => Ending::One(visit.session.record.id),
         Some(_) => return Err(ApiError::bad_request("`everywhere` must be `true` or `false`")),
     };
+    // First: whatever the provider answers then, the session has ended.
     end(&visit.app, &visit.session, ending, &visit.origin()).await?;
     let provider = end_session_url(&visit.app, &visit.session).await?;
     let frame = visit.frame.signed_out();
@@ -43,6 +44,7 @@ pub(crate) async fn by_person(visit: Visit) -> Result<Response, ApiError> {
     let mut answer = frame.show("Signed out", &SignedOut { provider, again })?;
     let sent = answer.headers_mut();
     Cookies::of(&visit.address).clear_session(sent, &visit.tenant.id);
+    // A step back in the history must not show the pages of the session.
     sent.insert(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""));
     Ok(answer)
 }

@@ -53,6 +53,7 @@ impl Stranger {
         let address = Address::of(app);
         let context = RequestContext::find(&parts.extensions)?.clone();
         let path = Path::<HashMap<String, String>>::from_request_parts(parts, &()).await;
+        // A path that is not UTF-8 has no parameters, and so no tenant.
         let path = path.map(|Path(path)| path).unwrap_or_default();
         let frame = Frame::stranger(app, &address, &parts.headers);
         let frame = match path.get("t").filter(|tenant| *tenant != NO_TENANT) {

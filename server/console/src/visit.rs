@@ -167,6 +167,7 @@ fn handled<R>(
                     return *answer;
                 }
             };
+            // Kept for a refusal: the handler takes the visit.
             let (frame, context) = (visit.frame.clone(), visit.context.clone());
             match handler.answer(visit).await {
                 Ok(answer) => frame.finish(answer),
@@ -179,6 +180,7 @@ fn handled<R>(
 /// Makes the visit of a request. The error is the answer: a way to sign in, or a page that says what is wrong.
 async fn arrive(app: App, request: Request, known: &[&str]) -> Result<Visit, Box<Response>> {
     let (mut parts, body) = request.into_parts();
+    // Without a place, which is taken below, when the person is known.
     let stranger = Stranger::without_place(&mut parts, &app).await;
     let Stranger { address, context, path, frame, headers, uri, .. } =
         stranger.map_err(|error| Box::new(error.into_response()))?;
@@ -193,10 +195,12 @@ async fn arrive(app: App, request: Request, known: &[&str]) -> Result<Visit, Box
     };
     let is_manager = session.holder.must_manage(None, &app.manager_roles).is_ok();
     let signed = Signed::new(&app, &tenant, &session, &proof, is_manager);
+    // From here on, a refusal is shown in the frame of the person.
     let frame = frame.signed(&uri, signed);
     let person = (&*tenant.id, &*session.record.subject);
     let admitted = admit(&app, &context, &parts.method, person).await;
     let place = admitted.map_err(|error| refusal(&frame, &context, &error))?;
+    // Not before there is a place: it asks the database.
     let others = other_tenants(&app, &address, &headers, &tenant).await;
     let others = others.map_err(|error| refusal(&frame, &context, &error))?;
     let frame = frame.beside(others);

@@ -1,4 +1,5 @@
-//! Measures what a record costs a check, and compares it with its bar: `cargo bench -p portcullis-decision-log --bench decision_log`.
+//! Measures what a record costs a check, and compares it with its bar: `cargo bench -p portcullis-decision-log --bench
+//! decision_log`.
 
 #![expect(
     clippy::expect_used,

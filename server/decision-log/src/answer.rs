@@ -45,6 +45,7 @@ impl DecisionLog {
         let Some(others) = self.others().filter(|others| others.number() != question.by) else {
             return;
         };
+        // Too many questions run at once: the replica that asks counts this one as silent.
         let Ok(_turn) = others.answering.begin(&question.tenant).await else { return };
         let (frames, complete) = match self.answer_to(&question).await {
             Ok(frames) => (frames, true),
@@ -70,6 +71,7 @@ impl DecisionLog {
             return Ok(first.frames);
         }
         self.seal().await?;
+        // The write-ahead files have only what came after the sealing.
         let rest = self.own(&question.tenant, selection, *span).await?;
         if rest.is_full { Err(ArchiveError::Busy) } else { Ok(rest.frames) }
     }

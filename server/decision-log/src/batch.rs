@@ -45,6 +45,7 @@ impl Outcome {
 
 impl Group {
     pub(crate) fn settle(&self, outcome: Outcome) {
+        // The writer settles each batch once.
         let _ = self.outcome.set(outcome);
         self.settled.notify_waiters();
     }

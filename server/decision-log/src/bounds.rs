@@ -48,6 +48,7 @@ fn depth(text: &[u8]) -> usize {
     }
     let (mut depth, mut most, mut in_text, mut is_escaped) = (0_usize, 0, false, false);
     for byte in text {
+        // The order of the arms matters: brackets count only outside of texts, and an escaped `"` ends none.
         match byte {
             _ if is_escaped => is_escaped = false,
             b'\\' => is_escaped = in_text,

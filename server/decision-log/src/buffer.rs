@@ -101,10 +101,12 @@ impl Buffer {
         if whole_bytes(frame, texts.iter().map(|shared| &shared.text)) > MAX_WRITTEN {
             return Err(Lost::TooLarge);
         }
+        // The frame is complete here, so that the lock is held for a copy only.
         let mut state = self.state.lock();
         let was_waiting = state.batch.entries.is_empty();
         let was_urgent = state.urgent;
         let pending = state.add(frame, texts, kind, account)?;
+        // The writer waits only for a first record or an urgent one: others need not wake it.
         let wakes = was_waiting || state.urgent != was_urgent;
         drop(state);
         if wakes {
@@ -142,22 +144,26 @@ impl Buffer {
         while !state.has_work() {
             let due = [deadline, state.left_out.due()].into_iter().flatten().min();
             match (state.closing, due) {
+                // A closed buffer accepts nothing, so that no work can follow.
                 (true, _) => return false,
                 (false, None) => self.changed.wait(&mut state),
                 (false, Some(due)) => {
                     let late = self.changed.wait_until(&mut state, due).timed_out();
+                    // The empty batch lets the writer bring to disk what it has written.
                     if late && deadline == Some(due) {
                         return true;
                     }
                 }
             }
         }
+        // A deadline that passes meanwhile is late by `GATHER` at most.
         let gathered = Instant::now() + GATHER;
         while !state.urgent && !state.rotating && !state.closing {
             if self.changed.wait_until(&mut state, gathered).timed_out() {
                 break;
             }
         }
+        // The two batches change places, so that neither allocates again.
         std::mem::swap(&mut state.batch, into);
         state.turn += 1;
         if state.has_counts_to_write() {
@@ -174,6 +180,7 @@ impl Buffer {
         let moved = batch.unawaited() + state.batch.unawaited();
         let accepted = state.accepted.saturating_sub(moved);
         let before = std::mem::replace(&mut state.segment, next);
+        // No count equals this mark, so that `lower_mark` writes the real one.
         (state.accepted, state.mark) = (moved, u64::MAX);
         state.lower_mark();
         // A failure makes the next start count records as lost that are there.
@@ -235,6 +242,7 @@ impl BufferState {
         if is_full || !self.batch.shares.take(account, (frame.len() + apart) as u64) {
             return Err(Lost::BufferFull);
         }
+        // This comes only after the room is taken: a refused record must not make its texts free for the next one.
         texts.iter().for_each(|text| text.charge_in(self.turn));
         if kind == Kind::Async {
             if self.accepted == self.mark {

@@ -97,8 +97,10 @@ impl Chunk {
         from: u128,
         mut may_hold: impl FnMut(usize) -> bool,
     ) -> io::Result<Opened> {
+        // The closure below cannot return an error, so the flag tells it after the reading.
         let (mut loaded, mut is_spent) = (Loaded { from, ..Loaded::default() }, false);
         let mut add = |id, json: &[u8], inserts: &[Insert]| {
+            // After the first record without room, no other one is added.
             is_spent = is_spent || !loaded.add_wanted(wanted, (id, json, inserts), &mut may_hold);
         };
         match self {
@@ -165,12 +167,14 @@ impl Loaded {
         if key < self.from || self.is_beyond(key) {
             return true;
         }
+        // First the records go that the reader would not want anyway, and only then wanted ones are put off.
         if !may_hold(self.bytes_with(json, inserts)) {
             self.retain_first(wanted);
             while !may_hold(self.bytes_with(json, inserts)) {
                 if wanted.is_page() || !self.put_off(wanted, key) {
                     return false;
                 }
+                // The new record is among those that are put off.
                 if self.is_beyond(key) {
                     return true;
                 }
@@ -198,6 +202,7 @@ impl Loaded {
         let kept = match &self.records[..] {
             [] => return false,
             [only] => usize::from(wanted.key(only.id) < key),
+            // Half of the records go at once, so that a full memory does not cost a pass for each record.
             more => more.len() / 2,
         };
         self.rest = Some(self.records.get(kept).map_or(key, |record| wanted.key(record.id)));
@@ -233,12 +238,14 @@ impl Loaded {
 
     /// Returns the bytes in memory with one record more.
     fn bytes_with(&self, json: &[u8], inserts: &[Insert]) -> usize {
+        // A text that another record has as well is in memory only once.
         let new = inserts.iter().filter(|(_, text)| !self.shared.contains(&address(text)));
         self.bytes() + whole_bytes(json, new.map(|(_, text)| text))
     }
 
     /// Sorts the records by `key`, the last one first.
     pub(crate) fn sort_by(&mut self, key: impl Fn(Uuid) -> u128) {
+        // The records are taken from the end, so they are sorted backwards.
         self.records.sort_unstable_by_key(|record| std::cmp::Reverse(key(record.id)));
     }
 

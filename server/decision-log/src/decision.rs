@@ -150,8 +150,8 @@ impl RecordedDecision<'_> {
         out.extend_from_slice(LEFT_OUT);
     }
 
-    /// Returns where the attributes are that were sent; `None` for a check that came alone, and if not all records of checks that sent them
-    /// have the same of them.
+    /// Returns where the attributes are that were sent; `None` for a check that came alone, and if not all records of checks that
+    /// sent them have the same of them.
     fn sent_places(&self, minimisation: Option<&Minimisation>) -> Option<SentKey> {
         // Checks with other plans may leave others out, and an action that was not sent is among them.
         let is_left_out = matches!(self.action, Action::Encoded(_));

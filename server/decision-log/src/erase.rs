@@ -50,8 +50,8 @@ impl DecisionLog {
     }
 
     /// Erases the records of `tenant` about a person, up to now: sealed ones, and those that are not yet, of every process.
-    /// The erasure is noted, and goes on without this call, in [`DecisionLog::run_maintenance`] of any process. Returns the number
-    /// of records that are gone and that no earlier call returned.
+    /// The erasure is noted, and goes on without this call, in [`DecisionLog::run_maintenance`] of any process. Returns the
+    /// number of records that are gone and that no earlier call returned.
     ///
     /// # Errors
     /// There is no place of finished files, the database failed, or the erasure takes longer than a request may: a repetition
@@ -60,6 +60,7 @@ impl DecisionLog {
         let keeper = self.keeper().ok_or(ArchiveError::NoStore)?;
         let archive = &keeper.archive;
         let code = archive.code_of(tenant, subject);
+        // This comes before the erasure is noted, so that whoever carries it out in this process knows the name.
         self.erasures().add(tenant, &code, subject);
         let mut tx = archive.store().write_as(tenant).await?;
         decision_erasures::begin(&mut tx, &code, keeper.now()).await?;
@@ -67,6 +68,7 @@ impl DecisionLog {
         self.erasures().due.notify_one();
         let end = Instant::now() + PATIENCE;
         loop {
+            // This comes before the look, so that an erasure that ends in between wakes the wait below.
             let done = self.erasures().done.notified();
             let mut tx = archive.store().write_as(tenant).await?;
             let taken = decision_erasures::take(&mut tx, &code).await?;
@@ -90,6 +92,7 @@ impl DecisionLog {
     /// Goes on with the erasures that are not done, until it is dropped.
     pub(crate) async fn erase_for_ever(&self, keeper: &Keeper) {
         loop {
+            // A request that comes while a round runs leaves a permit, and so begins the next round at once.
             let due = self.erasures().due.notified();
             if let Err(error) = self.erase_pending(keeper).await {
                 tracing::warn!(%error, "decisions about persons are not erased yet");

@@ -136,6 +136,7 @@ impl Followers {
 
     pub(crate) fn close(&self) {
         let all = self.all.lock();
+        // This happens under the lock of `all`, so that no stream is added after the loop.
         self.is_closed.store(true, Ordering::Release);
         for follower in all.iter() {
             follower.queue.lock().is_closed = true;
@@ -148,6 +149,7 @@ impl Followers {
         if self.count.load(Ordering::Acquire) == 0 {
             return;
         }
+        // This is a copy, so that the lock is not held while records are parsed.
         let all = self.all.lock().clone();
         let mut whole = Vec::new();
         for (entry, frame) in records {
@@ -208,6 +210,7 @@ impl DecisionFeed {
     /// Waits for the next part. `None` when the log ends its streams.
     pub async fn next(&mut self) -> Option<FeedItem> {
         loop {
+            // A notification between the look and the wait is kept as a permit.
             let changed = self.follower.changed.notified();
             {
                 let mut queue = self.follower.queue.lock();

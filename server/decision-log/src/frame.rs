@@ -3,9 +3,9 @@
 //! The length of the rest (32 bits, little endian) and its CRC-32; then the kind, the id of the record (16 bytes), the
 //! length of the tenant's id (16 bits, little endian), the tenant's id, and the JSON text.
 //!
-//! A frame may hold a text that several records have. A record that refers to such texts has [`REFERS`] in its kind, and behind its
-//! JSON text for each: the place of the placeholder in the JSON text (32 bits), and the offset of the text's frame in the file
-//! (64 bits, both little endian), then their number (8 bits).
+//! A frame may hold a text that several records have. A record that refers to such texts has [`REFERS`] in its kind, and behind
+//! its JSON text for each: the place of the placeholder in the JSON text (32 bits), and the offset of the text's frame in the
+//! file (64 bits, both little endian), then their number (8 bits).
 
 use std::io::{self, Read};
 
@@ -78,6 +78,7 @@ pub(crate) fn begin(
 
 /// Appends references to texts, whose offsets [`point`] fills in, to the frame of a record.
 pub(crate) fn refer(frame: &mut Vec<u8>, uses: &[TextUse]) {
+    // A record has five members that may be apart, so that their number fits.
     let (Some(kind), Ok(count)) = (frame.get_mut(PREFIX), u8::try_from(uses.len())) else { return };
     if count == 0 {
         return;
@@ -106,6 +107,7 @@ pub(crate) fn point(frame: &mut [u8], offsets: impl ExactSizeIterator<Item = u64
     for (reference, offset) in references.chunks_exact_mut(REFERENCE).zip(offsets) {
         reference[REFERENCE - 8..].copy_from_slice(&offset.to_le_bytes());
     }
+    // The checksum covers the references.
     finish(frame);
 }
 
@@ -157,6 +159,7 @@ pub(crate) fn read(from: &mut impl Read, buffer: &mut Vec<u8>) -> io::Result<Opt
         return Ok(None);
     }
     let length = length_in(&prefix);
+    // A damaged length must not make the buffer large.
     if !(HEAD..=MAX_FRAME).contains(&length) {
         return Ok(None);
     }

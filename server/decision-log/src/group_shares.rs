@@ -58,6 +58,7 @@ impl<K: Ord + Clone> GroupShares<K> {
                 // Of equal ones, that of other resources, which comes first in their order.
                 let families = self.families.values_mut().rev();
                 let largest = families.max_by_key(|family| family.groups.len());
+                // After the move, the other resource still has at least as many groups as this one.
                 let loser = largest.filter(|family| family.groups.len() > own + 1);
                 loser.and_then(Family::lose).map_or(GroupPlace::None, GroupPlace::InsteadOf)
             }

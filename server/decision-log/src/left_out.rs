@@ -86,11 +86,13 @@ impl LeftOutCounts {
         for (key, group) in self.groups.drain() {
             let start = batch.bytes.len();
             frame::begin(&mut batch.bytes, (Kind::Count, group.id, &group.tenant), |out| {
+                // The key begins with the minute, which is not a part of the text.
                 RecordedDecision::encode_count((group.id, group.at), &key[size_of::<i64>()..], out);
                 write_integer(out, group.count);
                 out.push(b'}');
             });
             frame::finish(&mut batch.bytes[start..]);
+            // Counts take no room of the buffer's shares: the number of their groups is bounded.
             let (place, account) = (start..batch.bytes.len(), Account::of(&group.tenant));
             let decisions = group.count.unsigned_abs();
             let (kind, texts) = (Kind::Count, Vec::new());

@@ -105,6 +105,7 @@ impl DecisionLog {
         decision: &RecordedDecision<'_>,
         minimisation: Option<&Minimisation>,
     ) -> Result<Pending, Lost> {
+        // A durable record always has something that waits for it.
         self.add(decision, Kind::Durable, minimisation)?.ok_or(Lost::Closed)
     }
 
@@ -168,6 +169,7 @@ impl DecisionLog {
         ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let Some(keeper) = &self.0.keeper else { return Ok(()) };
         if self.0.segments.current().extent().ids.is_some() {
+            // The writer has ended, so that nobody else begins a file.
             self.0.segments.rotate()?;
         }
         keeper.seal_all().await

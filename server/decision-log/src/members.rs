@@ -136,6 +136,7 @@ impl<'b> RecordMembers<'b> {
     ) -> bool {
         let (before, was_empty) = (self.out.len(), self.empty);
         let start = self.named(name).len();
+        // Length and depth are known only once the text is written: what is beyond the bounds is cut off again.
         write(self.out);
         let text = self.out.get(start..).unwrap_or_default();
         let is_kept = fits(text)
@@ -179,8 +180,8 @@ impl<'b> RecordMembers<'b> {
         _ = self.set_apart_from(start);
     }
 
-    /// As [`RecordMembers::shared_object`], for the attributes that were sent, which come before other members with bounds. `sent`
-    /// is their place in memory, unless their text depends on more than them and the terms.
+    /// As [`RecordMembers::shared_object`], for the attributes that were sent, which come before other members with bounds.
+    /// `sent` is their place in memory, unless their text depends on more than them and the terms.
     pub(crate) fn attributes(
         &mut self,
         sent: Option<SentKey>,
@@ -331,8 +332,8 @@ fn is_plain_word(word: &[u8; 8]) -> bool {
     const fn all(byte: u8) -> u64 {
         u64::from_ne_bytes([byte; 8])
     }
-    /// Returns a word with the highest bit of each byte below `bound`, and of some above such a one. A byte below `n` borrows from
-    /// its highest bit when `n` is subtracted; a difference of zero is a byte below 1.
+    /// Returns a word with the highest bit of each byte below `bound`, and of some above such a one. A byte below `n` borrows
+    /// from its highest bit when `n` is subtracted; a difference of zero is a byte below 1.
     const fn below(word: u64, bound: u8) -> u64 {
         word.wrapping_sub(all(bound)) & !word
     }
@@ -403,6 +404,7 @@ pub(crate) fn write_instant(out: &mut Vec<u8>, at: Timestamp) {
         if *known != second {
             *known = second;
             text.clear();
+            // Without nanoseconds, the time is shown without a fraction.
             let instant = DateTime::from_timestamp(second, 0).unwrap_or_default();
             let (date, time) = (instant.date_naive(), instant.time());
             // Writing to a string does not fail.

@@ -88,6 +88,7 @@ impl Others {
         let patience = if matches!(wants, Wants::Sealed) { REST_PATIENCE } else { PATIENCE };
         let question = RecordQuestion::new(self.number, tenant, wants);
         let Some(payload) = question.payload() else { return Ok(Heard::default()) };
+        // This comes before the question is sent, so that no answer is missed.
         let waiting = Waiting::begin(self, question.id);
         let replicas = self.store.ask_replicas(self.number, &payload).await?;
         if replicas.is_empty() {
@@ -177,6 +178,7 @@ impl Heard {
         let mut buffer = Vec::new();
         for frames in self.frames {
             let mut frames = frames.as_slice();
+            // Reading from memory does not fail: this ends at the end, or at a frame that is not sound.
             while let Ok(Some(_)) = frame::read(&mut frames, &mut buffer) {
                 if let Some(frame) = Frame::parse(&buffer) {
                     visit(frame);

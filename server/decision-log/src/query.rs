@@ -66,10 +66,12 @@ impl DecisionLog {
         let until = Timestamp::from_millis(at.millis() + 1);
         let selection =
             DecisionSelection { from: Some(at), to: Some(until), ..DecisionSelection::default() };
+        // `before` itself is not listed.
         let before = Uuid::from_u128(id.as_u128().saturating_add(1));
         let page = DecisionPage { before: Some(before), limit: 1 };
         let Visited { into, silent, rest } = self.query(tenant, &selection, page, limit).await?;
         let found = into.records.into_iter().next();
+        // Without the record, the page begins with one that has a smaller id.
         Ok(Visited { into: found.filter(|record| record.id == id), silent, rest })
     }
 }

@@ -137,6 +137,7 @@ impl PageRoom {
     /// Takes the room for a text of this length. Returns whether there was room; the first text always has it.
     pub(crate) fn take(&mut self, bytes: usize) -> bool {
         let taken = self.taken.saturating_add(bytes);
+        // A page without any record would keep its reader at the same place for ever.
         let fits = self.taken == 0 || self.most.is_none_or(|most| taken <= most);
         if fits {
             self.taken = taken;
@@ -149,6 +150,7 @@ impl DecisionOrder {
     /// Returns a number that ascends in this order.
     pub(crate) fn key(self, id: Uuid) -> u128 {
         match self {
+            // The complement reverses the order, and is its own inverse.
             Self::NewestFirst => !id.as_u128(),
             Self::OldestFirst => id.as_u128(),
         }

@@ -88,6 +88,7 @@ impl Recorder {
         }
         let terms = Arc::new(self.compile(tenant, text));
         if own.len() >= MAX {
+            // Terms that are forgotten are compiled again when they are needed.
             own.clear();
         }
         own.insert(tenant.into(), Arc::clone(&terms));
@@ -135,6 +136,7 @@ impl Recorder {
             }
             LogMode::Async => match self.log.append(decision, minimisation) {
                 Ok(()) => Recorded::Kept,
+                // Whoever does not wait for the disk is not refused because of it.
                 Err(cause) => Recorded::Lost(cause, WhenFull::Answer),
             },
             LogMode::Durable => match self.log.append_durably(decision, minimisation) {

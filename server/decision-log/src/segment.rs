@@ -97,6 +97,7 @@ impl Segment {
         file.write_all(&MAGIC)?;
         file.write_all(&0_u64.to_le_bytes())?;
         file.sync_all()?;
+        // The name of a new file is on disk only after its folder is.
         File::open(folder)?.sync_all()?;
         Ok(Arc::new(Self::new(number, path, file, metrics)))
     }
@@ -156,6 +157,7 @@ impl Segment {
             found.lost = segment.mark()?.saturating_sub(kept);
         }
         found.cut = bytes.saturating_sub(extent.length);
+        // This also lengthens a file that ends inside of its head.
         segment.file.set_len(extent.length)?;
         if !has_head {
             segment.file.write_all_at(&MAGIC, 0)?;
@@ -268,6 +270,7 @@ impl Segment {
                 at += bytes;
             }
             found.end = at;
+            // The length of a damaged frame cannot be trusted: the next one may begin at any byte.
             match self.next_frame(at + 1, length)? {
                 Some(next) => (at, found.damaged) = (next, found.damaged + 1),
                 None => return Ok(found),
@@ -292,6 +295,7 @@ impl Segment {
                     return Ok(Some(place));
                 }
             }
+            // The windows overlap, so that their border cuts no head of a frame.
             at += places as u64;
         }
         Ok(None)

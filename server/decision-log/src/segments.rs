@@ -73,6 +73,7 @@ impl Segments {
         let failed = |error| LogOpenError::Io(folder.clone(), error);
         std::fs::create_dir_all(&folder).map_err(failed)?;
         let lock = File::create(folder.join(LOCK)).map_err(failed)?;
+        // The system frees the lock when the process ends, also by a kill.
         if lock.try_lock().is_err() {
             return Err(LogOpenError::InUse(folder));
         }
@@ -182,6 +183,7 @@ fn is_own(name: &str) -> bool {
 /// Returns the name of the folder, which it gets at the first start.
 fn replica(folder: &Path) -> io::Result<String> {
     let path = folder.join(REPLICA);
+    // A crash during the first start can leave an empty file.
     if let Ok(name) = std::fs::read_to_string(&path)
         && !name.is_empty()
     {
@@ -198,6 +200,7 @@ fn replica(folder: &Path) -> io::Result<String> {
 fn recover(folder: &Path, metrics: &LogMetrics) -> io::Result<(Vec<Arc<Segment>>, u64)> {
     let (mut kept, mut next) = (Vec::new(), 0);
     for (number, path) in Segment::numbers(folder)? {
+        // The number of a file that cannot be read stays taken, too.
         next = number + 1;
         let (segment, found) = match Segment::recover(number, path.clone(), metrics) {
             Ok(recovered) => recovered,

@@ -86,6 +86,7 @@ impl BatchTexts {
         let hash = known.hasher.hash_one(text);
         match known.by_hash.get(&hash) {
             Some(Some(shared)) => {
+                // Two texts may have one hash: the later one stays in its record.
                 return (shared.text.data() == text).then(|| Arc::clone(shared));
             }
             None if text.len() < ALWAYS => {
@@ -104,6 +105,7 @@ impl BatchTexts {
 
 impl SharedText {
     fn new(text: &[u8]) -> Self {
+        // Turns begin at 1, so that 0 is none of them.
         Self { text: text.into(), charged: AtomicU64::new(0), place: Mutex::new(None) }
     }
 

@@ -1,5 +1,5 @@
-//! The shares of tenants in a bounded room. A tenant may take as much as is still free, so that there is room for every other one:
-//! one alone gets half, two a third each.
+//! The shares of tenants in a bounded room. A tenant may take as much as is still free, so that there is room for every other
+//! one: one alone gets half, two a third each.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;

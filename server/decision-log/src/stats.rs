@@ -31,6 +31,7 @@ impl DecisionLog {
     ) -> Result<DecisionStats, QueryError> {
         let counting = Counting::new(selection.clone(), dimensions.to_vec(), registered);
         let read = counting.to_read();
+        // Without counts, the allows that the settings leave out would be missing.
         let span = DecisionSpan { counts: true, ..DecisionSpan::default() };
         let counted = self.count(tenant, &read, span, limit, counting, |counting, record| {
             counting.add(&record);
@@ -61,11 +62,13 @@ impl Counting {
         dimensions: Vec<StatsDimension>,
         registered: RegisteredResources,
     ) -> Self {
+        // A count has neither a subject nor the id of a request, so they cannot select it.
         let of_counts = DecisionSelection { subject: None, request_id: None, ..selection.clone() };
         let of_records = [StatsDimension::Subject, StatsDimension::Latency];
         let needs_records =
             of_counts != selection || of_records.iter().any(|one| dimensions.contains(one));
         let mut groups = BTreeMap::new();
+        // Without dimensions the answer has one group, also if nothing is counted.
         if dimensions.is_empty() {
             groups.insert(Vec::new(), DecisionGroup::default());
         }
@@ -78,6 +81,7 @@ impl Counting {
         let to = self.selection.to;
         DecisionSelection {
             from: self.selection.from.map(minute),
+            // A count may have any instant of its minute, so whole minutes are read.
             to: to.map(|to| Timestamp::from_millis(minute(to).millis() + MINUTE)),
             ..self.of_counts.clone()
         }
@@ -108,11 +112,13 @@ impl Counting {
 
     fn count(&mut self, record: &DecisionRecord, count: u64) {
         let key: Vec<String> = self.dimensions.iter().map(|one| one.value(record)).collect();
+        // Only a new group needs a place.
         if !self.groups.contains_key(&key) && !self.has_place(&record.resource, &key) {
             return;
         }
         let values: Vec<_> = self.dimensions.iter().copied().zip(key.clone()).collect();
         let group = self.groups.entry(key).or_default();
+        // A group of this key may be new, or one that was made before anything was counted.
         if group.values.is_empty() {
             group.values = values;
         }
@@ -139,5 +145,6 @@ impl Counting {
 }
 
 fn minute(at: Timestamp) -> Timestamp {
+    // Euclidean division also rounds instants before the epoch down.
     Timestamp::from_millis(at.millis().div_euclid(MINUTE) * MINUTE)
 }

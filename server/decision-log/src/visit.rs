@@ -227,6 +227,7 @@ impl Merge {
                 return Ok(None);
             }
             let Some((_, chunk)) = chunk else { break };
+            // The limit is about all chunks that are in memory at once.
             let held: usize = self.loaded.iter().map(Loaded::bytes).sum();
             match chunk.open(&self.wanted, key, |bytes| (self.limit.may_hold)(held + bytes)) {
                 Ok(Opened::Chunks(chunks)) => self.wait_for(chunks),

@@ -80,6 +80,7 @@ impl Wanted {
     /// Keeps the first records if only some are wanted.
     pub(crate) fn retain_first<T>(&self, records: &mut Vec<T>, id: impl Fn(&T) -> Uuid) {
         if let Some(limit) = self.limit.filter(|limit| *limit < records.len()) {
+            // The selection panics unless `limit` is less than the length.
             records.select_nth_unstable_by_key(limit, |record| self.order.key(id(record)));
             records.truncate(limit);
         }

@@ -108,6 +108,7 @@ impl Writer {
         // A clock that is set back begins no file before the present one is a day old.
         let is_full =
             length >= self.segments.max_segment() || (day > self.day && length > segment::HEAD);
+        // The question comes first: it takes the request back even if the file is still empty.
         let is_asked = self.buffer.is_rotating() && length > segment::HEAD;
         if !is_asked && (!is_full || batch.entries.is_empty()) {
             return;
@@ -205,6 +206,7 @@ impl Writer {
         if unawaited > 0 {
             self.buffer.forget(unawaited);
         }
+        // This comes last, so that whoever is woken finds the losses counted.
         batch.group.settle(outcome);
     }
 
@@ -253,8 +255,8 @@ impl<'b> Taken<'b> {
     }
 }
 
-/// Appends a record to `out`, behind those of its texts that the file does not have, and notes these in `texts`. `out` comes to the
-/// end of the file.
+/// Appends a record to `out`, behind those of its texts that the file does not have, and notes these in `texts`. `out` comes to
+/// the end of the file.
 fn lay_out<'b>(
     out: &mut Vec<u8>,
     segment: &Segment,

@@ -13,6 +13,7 @@ pub fn accepts(headers: &HeaderMap, content_type: &str) -> bool {
 fn is_accepted(part: &str, content_type: &str) -> bool {
     let mut words = part.split(';').map(str::trim);
     words.next().is_some_and(|name| name.eq_ignore_ascii_case(content_type))
+        // RFC 9110, 12.4.2: a weight of 0 means that the type is not acceptable.
         && !words.any(|word| matches!(word.split_at_checked(2), Some(("q=" | "Q=", weight)) if is_zero(weight)))
 }
 

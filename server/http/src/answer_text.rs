@@ -89,6 +89,7 @@ impl Segment {
     }
 
     fn into_bytes(self) -> Bytes {
+        // Only memory that is held must be given back when the bytes are sent.
         if self.hold.is_none() { self.text.into() } else { Bytes::from_owner(self) }
     }
 }
@@ -119,6 +120,7 @@ impl AnswerText {
                 self.full.push(std::mem::take(&mut self.last));
             }
             let grown = (self.last.text.capacity() * GROWTH).clamp(SHORT, SEGMENT);
+            // A text with a full segment is long, so that its next segments have their full length from the start.
             self.last.grow_to(if self.full.is_empty() { grown } else { SEGMENT })?;
             rest = self.last.take(rest);
         }

@@ -66,6 +66,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonBody {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let has_type = request.headers().contains_key(CONTENT_TYPE);
+        // A wrong type is refused before anything is read.
         if has_type && !is_json(request.headers()) {
             return Err(UNSUPPORTED);
         }

@@ -338,6 +338,7 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
             Credential::AdminKey(_) => return Err(not_for_operators().into()),
             Credential::Bearer(_) => TenantManager::verified(parts, app).await?,
         };
+        // After the place, so that requests without the right count for their rates, too.
         R::check(&manager, &parts.uri)?;
         refuse_unknown(parts)?;
         Ok(Self { manager, _place: place, right: PhantomData })
@@ -381,6 +382,7 @@ async fn verified_key(
     limits::refuse_if_full(app, request)?;
     let now = app.clock.now();
     let refuse = |error| limits::failed(app, request, RefusedCredential::ServiceKey, now, error);
+    // The text has a checksum: a mistyped key costs no lookup.
     let presented = parse_key(key).map_err(refuse)?;
     if let Some(verified) = key_holders::verify_cached(app, &presented, now) {
         let verified = verified.map_err(refuse)?;
@@ -392,6 +394,7 @@ async fn verified_key(
     let verified = verification("service key", key_holders::verify(app, &presented, now)).await;
     drop(lookup);
     let verified = verified.map_err(refuse)?;
+    // From now on even an address beyond its limit may look this key up.
     app.limits.failures.proved(key);
     Ok(verified)
 }

@@ -50,6 +50,7 @@ impl<'h> Credential<'h> {
                 ));
             }
         };
+        // A value that is not ASCII is refused as an empty credential.
         let text = value.to_str().unwrap_or_default();
         if name == SERVICE_KEY {
             return Ok(Self::ServiceKey(text));
@@ -59,6 +60,7 @@ impl<'h> Credential<'h> {
         }
         text.split_once(' ')
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            // RFC 9110, 11.4: several spaces may follow the scheme.
             .map(|(_, token)| Self::from_bearer(token.trim_start(), parts))
             .ok_or_else(|| {
                 let what = "expected `Authorization: Bearer <token>`; a service key goes into the header \

@@ -141,18 +141,21 @@ impl ApiError {
     /// Adds the headers of the answer to `headers`.
     pub fn add_headers(&self, headers: &mut HeaderMap) {
         match self {
+            // RFC 9110, 15.5.2: a 401 has a challenge.
             Self::NoCredential | Self::Operation(OperationError::CredentialRefused(_)) => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             Self::Operation(OperationError::TokenRefused(message)) => {
                 headers.insert(WWW_AUTHENTICATE, challenge(message));
             }
+            // RFC 9110, 15.5.6: a 405 names the methods.
             Self::MethodNotAllowed(Some(allow)) => {
                 headers.insert(ALLOW, allow.clone());
             }
             Self::Operation(OperationError::Unavailable(..) | OperationError::NotNow(_)) => {
                 headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
             }
+            // RFC 9110, 15.5.16: the answer says which encodings serve.
             Self::EncodedBody(_) => {
                 headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
             }
@@ -321,6 +324,7 @@ impl IntoResponse for ApiError {
             OperationError::Unavailable(_, cause) | OperationError::Internal(cause),
         ) = self
         {
+            // An extension must be `Clone`, which the `Box` of an error is not.
             response.extensions_mut().insert(LoggedCause(Arc::from(cause)));
         }
         response

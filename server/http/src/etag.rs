@@ -120,6 +120,7 @@ impl<S: Send + Sync> FromRequestParts<S> for IfNoneMatch {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let values = parts.headers.get_all(IF_NONE_MATCH).iter();
+        // A tag of the service has no comma.
         let tags = values.flat_map(|value| value.to_str().unwrap_or_default().split(','));
         Ok(Self(tags.map(|tag| tag.trim().to_owned()).collect()))
     }

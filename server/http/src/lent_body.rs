@@ -74,6 +74,7 @@ impl HttpBody for LentBody {
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        // Nobody waits for the lock: the readers of a body follow one another.
         let mut shared = self.0.lock();
         shared.is_begun = true;
         Pin::new(&mut shared.body).poll_frame(context)

@@ -29,6 +29,7 @@ pub(crate) fn client_address(app: &App, peer: IpAddr, headers: &HeaderMap) -> Ip
 
 /// Returns the values of a header. A value that is not text is empty.
 fn texts(headers: &HeaderMap, name: HeaderName) -> impl DoubleEndedIterator<Item = &str> {
+    // An empty value is a hop without an address, at which the search ends.
     headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or_default())
 }
 
@@ -151,6 +152,7 @@ fn count(
     now: Moment,
 ) -> Result<(), ApiError> {
     let rates = &app.limits.rates;
+    // There is a report only where there are rates.
     let Some(report) = &request.rates else { return Ok(()) };
     let kind = request.route.as_ref().map_or(RequestKind::Check, |route| route.kind);
     let address = rates.for_kind(kind).address.and(request.address);
@@ -203,6 +205,7 @@ async fn find_place(
         Admission::Refused(reason) => return Err(no_place(app, class, reason)),
         Admission::Waiting(request) => request,
     };
+    // A place that comes at the last moment is given back when `request` is dropped.
     let place = tokio::time::timeout(places.longest_wait(class), request.place()).await;
     app.limits.metrics.waited(class, Moment::from_time(app.clock.now()).since(now));
     place.map_err(|_| no_place(app, class, RefusalReason::QueueTime))

@@ -98,6 +98,7 @@ impl Listener {
                 }
             }
         }
+        // A closed socket refuses new connections. `serving` has a receiver, with which the wait below would not end.
         drop((self.tcp, serving));
         stopping.send_replace(true);
         // Each connection holds a receiver until it ends.
@@ -115,6 +116,7 @@ fn begin(
     refused: &Throttle,
 ) {
     let (peer, activity) = (peer.ip().to_canonical(), Activity::begin());
+    // Without a place the stream is dropped, which closes the connection.
     let Some(place) = places.take(peer, &activity) else {
         if let Some(unwritten) = refused.pass(Instant::now()) {
             tracing::warn!(%peer, count = unwritten + 1, "refused connections: there are too many");

@@ -32,6 +32,7 @@ async fn refuse_other_hosts(request: Request, next: Next) -> Response {
 fn is_for_loopback(request: &Request) -> bool {
     let in_uri = request.uri().authority().map(Authority::as_str);
     let in_headers = request.headers().get_all(HOST).iter();
+    // A value that is not text is empty, which is not a loopback host.
     let in_headers = in_headers.map(|value| value.to_str().unwrap_or_default());
     let mut hosts = in_uri.into_iter().chain(in_headers).peekable();
     hosts.peek().is_some() && hosts.all(is_loopback)

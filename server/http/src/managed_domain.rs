@@ -27,6 +27,7 @@ pub fn named<'p>(mode: &Mode, parts: &'p Parts) -> Result<Option<&'p str>, ApiEr
     if values.next().is_some() {
         return Err(fault("it was sent more than once: send one domain"));
     }
+    // `to_str` would refuse everything beyond ASCII.
     let text = str::from_utf8(value.as_bytes()).ok().filter(|text| is_domain(text));
     let Some(domain) = text else {
         return Err(fault(&format!(

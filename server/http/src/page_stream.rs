@@ -99,6 +99,7 @@ impl PageStream {
         let (stop, stopped) = watch::channel(None);
         let work = work(PieceWriter::new(sender.clone(), stopped, self.stall));
         let task = self.run(work, Guard { verify, sender, stop });
+        // The values of a task do not pass to a new one by themselves.
         tokio::spawn(carried_in_trace(carried(|()| task)(())));
         let mut answer = Response::new(body(receiver, memory));
         if self.is_live {
@@ -120,6 +121,7 @@ impl PageStream {
                 work.await
             }
         };
+        // The sender goes without a last `None`, which ends the connection.
         let Some(end) = end_of(ended, self.after_failure) else { return };
         let last = async {
             for piece in end {

@@ -164,6 +164,7 @@ impl<K: CursorKey> Requested<K> {
         let last = records.get(..written).and_then(<[T]>::last);
         // The page may end early by its bytes, where the list had no more records.
         let last = last.filter(|_| more || written < records.len()).map(key);
+        // Records that did not fit come before `rest`.
         let link = last.or(rest).and_then(|last| self.link(&last));
         (link.map(|link| [(LINK, link)]), text_answer::written(JSON, list)).into_response()
     }
@@ -181,6 +182,7 @@ impl<K: CursorKey> Requested<K> {
             .extend_pairs(others)
             .append_pair("cursor", &cursor)
             .finish();
+        // RFC 8288, 3.1: the client resolves the reference by the address that it asked.
         HeaderValue::from_str(&format!("<{}?{next}>; rel=\"next\"", self.uri.path())).ok()
     }
 }
@@ -198,6 +200,7 @@ fn write<T: Serialize>(records: &[T]) -> serde_json::Result<(AnswerText, usize)>
         }
         serde_json::to_writer(&mut list, record)?;
         if written > 0 && list.len() >= MAX_PAGE_BYTES {
+            // Its comma goes, too.
             list.truncate(before);
             break;
         }

@@ -155,6 +155,7 @@ pub fn refuse_unknown(parts: &Parts) -> Result<(), ApiError> {
         return Ok(());
     }
     let route = RequestContext::find(&parts.extensions)?.route.as_ref();
+    // Only strict routes have a list of what they know. The others accept everything.
     let known = route.and_then(|route| route.known_query.as_ref());
     let fault = known.and_then(|known| fault_of(&parts.uri, known));
     fault.map_or(Ok(()), |fault| Err(ApiError::bad_request(fault)))

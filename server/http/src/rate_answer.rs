@@ -57,6 +57,7 @@ pub(crate) fn add(levels: &[RateLevel], headers: &mut HeaderMap) {
 
 /// Adds the fields of a 429 to `headers`: the fields of [`add`], and `Retry-After`.
 pub(crate) fn add_refusal(refusal: &RateRefusal, headers: &mut HeaderMap) {
+    // A wait of 0 s would ask for the next request at once.
     let wait = whole_seconds(refusal.refused.level.next_in).max(1);
     headers.insert(RETRY_AFTER, HeaderValue::from(wait));
     add(&refusal.levels, headers);

@@ -24,6 +24,7 @@ pub(crate) fn refuse_oversize(parts: &Parts) -> Result<(), ApiError> {
     let most = RequestContext::find(&parts.extensions)?.max_body(&parts.headers);
     match declared_length(&parts.headers) {
         Some(length) if length > most as u64 => Err(ApiError::PayloadTooLarge(most)),
+        // A body without a declared length is measured while it is read.
         _ => Ok(()),
     }
 }
@@ -84,6 +85,7 @@ impl UnreadBody {
     /// The body is too large, ends too early or takes too long, the memory for bodies is spent, or too many large bodies of
     /// the tenant wait.
     pub(crate) async fn read(mut self) -> Result<ReadBody, ApiError> {
+        // Without a recipient the bytes count for the account of the operator.
         let account = recipient::account().unwrap_or_else(|| MemoryAccount::for_tenant(""));
         let deadline = self.deadline;
         let read = async {
@@ -118,6 +120,7 @@ impl UnreadBody {
                 // Twice the length, so that few bytes are copied again, but no more than the body can need.
                 let most = declared.unwrap_or(self.most);
                 let capacity = (2 * kept.len()).min(most).max(length);
+                // Charged before it is allocated.
                 charge.grow_to(capacity).map_err(|_| too_many())?;
                 kept.reserve_exact(capacity - kept.len());
             }

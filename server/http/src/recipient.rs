@@ -34,6 +34,7 @@ impl ConnectionAnswers {
 
     /// Takes bytes that need no charge. Returns whether enough of them are left.
     fn take_free(&self, bytes: usize) -> bool {
+        // Added before it is compared, so that two answers never take the same bytes.
         let taken = self.free.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= FREE;
         if !taken {
             self.free.fetch_sub(bytes, Ordering::Relaxed);
@@ -129,6 +130,7 @@ impl Hold {
             *free += more;
             return Ok(());
         }
+        // Asked at each growth: the address pays until the sender is known, and then the tenant.
         let account = recipient.account();
         let charge = charge.get_or_insert_with(|| recipient.connection.budget.charge(account));
         if recipient.has_begun_write.get() {
@@ -141,6 +143,7 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
+        // The charge gives its own bytes back.
         self.recipient.connection.free.fetch_sub(self.free, Ordering::Relaxed);
     }
 }

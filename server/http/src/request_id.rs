@@ -50,6 +50,7 @@ impl RequestId {
     /// Returns the id as a text.
     pub fn text(&self) -> String {
         match self {
+            // `is_valid` lets only ASCII through.
             Self::Sent(value) => value.to_str().unwrap_or_default().to_owned(),
             Self::New(id) | Self::Beside(id, _) => id.to_string(),
         }
@@ -78,6 +79,7 @@ impl RequestId {
             Self::New(id) => {
                 let mut text = [0; ID_LENGTH];
                 let text = id.hyphenated().encode_lower(&mut text);
+                // Hexadecimal digits and hyphens are a valid value.
                 HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("-"))
             }
         }

@@ -209,6 +209,7 @@ impl Handler<(), App> for Routed {
     fn call(self, mut request: Request, app: App) -> Self::Future {
         let Self { answer, facts, path } = self;
         let class = facts.class;
+        // The path of the row: the path of a request would give each record a name of its own.
         name_request(request.method(), path);
         if let Some(context) = request.extensions_mut().get_mut::<RequestContext>() {
             context.route = Some(facts);

@@ -82,6 +82,7 @@ impl HttpService {
         let refusal = peer.as_ref().and_then(|peer| peer.refusal(&parts));
         let address = peer.as_ref().map(|peer| client_address(app, peer.address, &parts.headers));
         let recipient = recipient(app, peer, address);
+        // Kept before the request is given away: only the answer says whether the credential was refused.
         let sent = SentCredential::find(&parts);
         let (body, rates) = (LentBody::new(body), RateReport::begin(app));
         parts.extensions.insert(RequestContext {
@@ -179,6 +180,7 @@ fn after_panic(panic: &(dyn std::any::Any + Send)) -> Response {
 /// Drops the body of an answer to `HEAD`, and keeps its length. The routes have done so with their own answers.
 fn drop_body(answer: &mut Response) {
     let body = std::mem::take(answer.body_mut());
+    // A body that has ended was dropped by its route, which has set the true length.
     if let Some(length) = body.size_hint().exact().filter(|_| !body.is_end_stream()) {
         answer.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
@@ -206,6 +208,7 @@ impl Exchange {
         if let Some(LoggedCause(cause)) = answer.extensions_mut().remove() {
             let (request_id, sent_id) = (id.text(), id.beside());
             tracing::error!(request_id, sent_id, %method, path, %cause, "request failed");
+            // A 503 keeps its body, which names what is unavailable.
             if answer.status() == StatusCode::INTERNAL_SERVER_ERROR {
                 let status = answer.status();
                 answer = (status, Json(internal_body(&request_id))).into_response();

@@ -117,6 +117,7 @@ impl Upload {
         let turn = uploads.begin(tenant).await?;
         let body = self.body.read().await?.into_bytes();
         let mut parts = read_parts(multipart(self.content_type, body).await?).await?;
+        // The turn goes on with the module, which is still to be compiled. Without one it ends here.
         parts.module = parts.module.map(|module| hold_turn(turn, module));
         Ok(parts)
     }

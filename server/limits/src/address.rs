@@ -25,6 +25,7 @@ impl TrustedProxies {
         forwarded: impl DoubleEndedIterator<Item = &'h str>,
         x_forwarded_for: impl DoubleEndedIterator<Item = &'h str>,
     ) -> IpAddr {
+        // A socket for IPv6 shows an IPv4 peer as `::ffff:192.0.2.7`, which no IPv4 network contains.
         let peer = peer.to_canonical();
         if !self.trust(peer) {
             return peer;
@@ -82,6 +83,7 @@ fn node(text: &str) -> Option<IpAddr> {
         Some(rest) => rest.split_once(']')?.0.parse::<Ipv6Addr>().ok()?.into(),
         None => match text.parse() {
             Ok(address) => address,
+            // Without brackets only an IPv4 address can have a port.
             Err(_) => IpAddr::V4(text.split_once(':')?.0.parse().ok()?),
         },
     };

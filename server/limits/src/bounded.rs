@@ -80,6 +80,7 @@ impl<K: Hash + Eq, V> BoundedMap<K, V> {
     ) -> Arc<V> {
         let _adding = self.adding.lock();
         let mut generations = self.generations.load_full();
+        // Another thread may have added it before this one had the lock.
         if let Some(value) = generations.young.pin().get(key) {
             return Arc::clone(value);
         }

@@ -93,6 +93,7 @@ impl FailedAuthentications {
     ) -> Result<KeyLookup, Box<RateRefusal>> {
         let free = Ok(KeyLookup(None));
         let Some(rate) = &self.rate else { return free };
+        // `get` adds no entry: a lookup alone does not make an address known.
         let Some(failures) = self.addresses.get(&counted(address)) else { return free };
         let level = failures.bucket.level(rate, now);
         if level.remaining > 0 || self.good_keys.get(&self.hash(key)).is_some() {

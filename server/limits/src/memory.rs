@@ -157,6 +157,7 @@ impl MemoryCharge {
             return Ok(());
         }
         let shared = &self.budget.0;
+        // `add` counts before it compares, so that two threads never get the same last bytes.
         if !shared.add(self.account, more) {
             shared.release(self.account, more);
             shared.metrics.refused.inc();

@@ -93,6 +93,7 @@ impl Drop for WaitingRequest {
             return;
         }
         // The place came, and nobody may have taken it.
+        // Whoever took the place has emptied the channel.
         if let Ok(is_counted) = self.is_counted.try_recv() {
             drop(self.class.place(is_counted.then_some(&self.tenant)));
         }
@@ -113,6 +114,7 @@ impl Places {
     /// Returns a place of `class` for a request of `tenant`, or a wait for one.
     pub fn enter(&self, class: Class, tenant: &str, now: Moment) -> Admission {
         let class = self.for_class(class);
+        // Half of the places are free for all: while nobody waits, they need no lock and no look at the tenant.
         if class.waiting.get() == 0 && class.take(class.limit() / 2) {
             return Admission::Entered(class.place(None));
         }
@@ -131,6 +133,7 @@ impl Places {
     }
 
     fn for_class(&self, class: Class) -> &Arc<ClassPlaces> {
+        // There is one for each class, in the order of the classes.
         &self.0[class as usize]
     }
 }
@@ -215,6 +218,7 @@ impl ClassPlaces {
         self.serve_waiting(&mut requests);
         let waiting = requests.counts(tenant).waiting;
         let oldest = requests.first(tenant).map(|waiter| waiter.since);
+        // A request goes behind those of its own tenant that wait already.
         let place = if waiting == 0 { self.place_now(&mut requests, tenant) } else { None };
         if let Some(place) = place {
             self.waiting_count().fetch_sub(1, Ordering::SeqCst);
@@ -276,6 +280,7 @@ impl ClassPlaces {
     fn leave(self: &Arc<Self>, tenant: Option<Arc<str>>) {
         let Some(tenant) = tenant else {
             self.running.inner().fetch_sub(1, Ordering::SeqCst);
+            // Read after the place is free: a request that counts itself as waiting later finds the place on its own.
             if self.waiting_count().load(Ordering::SeqCst) > 0 {
                 self.serve_waiting(&mut self.requests.lock());
             }
@@ -296,6 +301,7 @@ impl ClassPlaces {
             }
             let share = if is_counted { self.share() } else { usize::MAX };
             let Some((tenant, waiter)) = requests.next(share) else {
+                // Nobody who waits may have this place now.
                 self.running.inner().fetch_sub(1, Ordering::SeqCst);
                 return;
             };

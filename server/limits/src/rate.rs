@@ -117,6 +117,7 @@ impl Bucket {
                 let next_in = Duration::from_nanos(cost.saturating_sub(free));
                 return Err(BucketLevel { next_in, ..level });
             }
+            // The number guards no other memory, so that no stronger order is needed.
             match self.0.compare_exchange_weak(stored, after, Ordering::Relaxed, Ordering::Relaxed)
             {
                 Ok(_) => return Ok(level(after, rate, now)),
@@ -156,6 +157,7 @@ fn full_at(stored: u64, rate: &Rate, now: Moment) -> u64 {
 }
 
 fn level(full_at: u64, rate: &Rate, now: Moment) -> BucketLevel {
+    // `full_at` is neither before `now` nor more than a span after it.
     let missing = full_at - now.0;
     let free = rate.span() - missing;
     BucketLevel {

@@ -172,10 +172,12 @@ impl RateLimits {
             let Some((rate, buckets)) = self.buckets(scope, kind, of_caller, address) else {
                 continue;
             };
+            // There is one bucket and one name for each kind.
             let taken = buckets[kind as usize].take(&rate, now, requests);
             let level = taken.unwrap_or_else(|level| level);
             let level = RateLevel { name: names[kind as usize], rate, level };
             levels.push(level);
+            // The narrower rates have counted the request, and do not give it back.
             if taken.is_err() {
                 return Err(Box::new(RateRefusal { reason, refused: level, levels }));
             }

@@ -222,7 +222,8 @@ pub struct ApplyAnswer {
     #[schema(required)]
     pub impact: Option<ImpactReport>,
     pub warnings: Vec<BundleWarning>,
-    /// The tuples that go, or would go, because the types do not allow them any more (`delete_tuples_of`). Absent if there are none.
+    /// The tuples that go, or would go, because the types do not allow them any more (`delete_tuples_of`). Absent if there are
+    /// none.
     #[serde(skip_serializing_if = "is_zero")]
     pub deleted_tuples: u64,
 }

@@ -132,6 +132,7 @@ impl Description {
 
 impl CheckMembers<'static> for Description {
     fn required(&mut self, name: &'static str, text: CheckText) -> Option<&'static str> {
+        // An item of a batch may leave out any member that the body has.
         if self.are_optional {
             return self.optional(name, text);
         }

@@ -131,6 +131,7 @@ impl DecisionRecord {
             assumed: None,
             expected,
             shadow: None,
+            // The names may be those of attributes that somebody else supplied.
             dropped: Vec::new(),
             ..self
         }
@@ -171,6 +172,7 @@ impl DecisionSelection {
 
     /// Returns whether `record` has what is wanted.
     pub fn fits(&self, record: &DecisionRecord) -> bool {
+        // Times are compared first, because that costs less than comparing texts.
         self.covers(record.time)
             && is_wanted(self.subject.as_deref(), &record.subject)
             && is_wanted(self.resource.as_deref(), &record.resource)
@@ -179,11 +181,13 @@ impl DecisionSelection {
             && is_wanted(self.request_id.as_deref(), &record.request_id)
             && self.decision.is_none_or(|wanted| wanted == record.decision)
             && self.via.is_none_or(|wanted| wanted == record.via)
+            // A wish for undetermined decisions asks for a list that is not empty.
             && self.undetermined.is_none_or(|wanted| wanted != record.undetermined.is_empty())
     }
 
     /// Returns whether records of the instant are wanted.
     pub fn covers(&self, instant: Timestamp) -> bool {
+        // The end is outside, so that adjacent spans share no record.
         self.from.is_none_or(|from| from <= instant) && self.to.is_none_or(|to| instant < to)
     }
 }

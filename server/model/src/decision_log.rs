@@ -84,6 +84,7 @@ impl Share {
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to a million")]
     fn new(number: f64) -> Option<Self> {
+        // No range contains NaN, so it is refused as well.
         let is_part = (0.0..=1.0).contains(&number);
         is_part.then(|| Self((number * f64::from(WHOLE)).round() as u32))
     }

@@ -1,5 +1,6 @@
-//! The members of a recorded decision (`docs/semantics.md`, section 17), one row for each: the type, the document of the API and the
-//! columns of sealed files follow from the rows. A new member needs its row and its writer (`decision.rs` of the decision log).
+//! The members of a recorded decision (`docs/semantics.md`, section 17), one row for each: the type, the document of the API and
+//! the columns of sealed files follow from the rows. A new member needs its row and its writer (`decision.rs` of the decision
+//! log).
 
 use portcullis_engine::Effect;
 use portcullis_engine::names::names;
@@ -76,6 +77,7 @@ macro_rules! members {
             name: stringify!($field),
             form: MemberForm::$form,
             presence: MemberPresence::$presence,
+            // Without a literal this is the empty text.
             about: concat!($($about)?),
         }),*];
     };
@@ -149,6 +151,7 @@ pub const fn member(name: &str) -> usize {
 
 const fn is_equal(one: &[u8], other: &[u8]) -> bool {
     let mut place = 0;
+    // Constant functions can neither compare slices nor use iterators.
     while place < one.len() && place < other.len() && one[place] == other[place] {
         place += 1;
     }
@@ -176,6 +179,7 @@ impl DecisionMember {
         match self.presence {
             MemberPresence::Always => record.field(self.name, self.schema()),
             MemberPresence::Optional => record.maybe(self.name, self.schema()),
+            // These members are internal to the log, and the API does not show them.
             MemberPresence::OfCounts => record,
         }
     }

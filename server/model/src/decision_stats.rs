@@ -46,6 +46,7 @@ impl StatsDimension {
             Self::Hour => CountPeriod::Hour.start(record.time).to_string(),
             Self::Minute => {
                 let millis = record.time.millis();
+                // The Euclidean remainder is never negative, so instants before the epoch go to the start of their minute.
                 Timestamp::from_millis(millis - millis.rem_euclid(MINUTE)).to_string()
             }
             Self::Latency => {
@@ -59,6 +60,7 @@ impl StatsDimension {
     pub fn parse_list(text: &str) -> Option<Vec<Self>> {
         let mut read = Vec::new();
         for name in text.split(',') {
+            // The same member twice would give groups two values of one name.
             let one = name.trim().parse().ok().filter(|one| !read.contains(one))?;
             read.push(one);
         }
@@ -84,6 +86,7 @@ pub struct DecisionGroup {
 
 impl Serialize for DecisionGroup {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        // The members depend on the question, so there is no struct for them.
         let mut members = to.serialize_map(None)?;
         for (dimension, value) in &self.values {
             members.serialize_entry(dimension.into_str(), value)?;

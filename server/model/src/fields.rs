@@ -75,6 +75,7 @@ pub(crate) fn integer<'j, T: TryFrom<i32>>(
                 _ => None,
             };
             let number = number.filter(|number| (least..=most).contains(number));
+            // The bounds decide, and the conversion fails only if a caller's bounds exceed its own type.
             let number = number.and_then(|number| number.try_into().ok());
             if number.is_none() {
                 problems.expected(at, format!("an integer from {least} to {most}{unit}"));
@@ -137,6 +138,7 @@ pub(crate) fn registered_resource<'j>() -> impl Field<'j, Value = String> {
 pub(crate) fn url<'j>(rules: &EgressRules) -> impl Field<'j, Value = String> {
     field(
         |json: &'j Json<'j>, at, problems| {
+            // The text is kept as it was written, although the parser would spell some URLs differently.
             let written = fields::text(MAX_URL)(json, at, problems)?;
             let parsed = Url::parse(written).map_err(|error| format!("a URL: {error}"));
             match parsed.and_then(|url| rules.check_url(&url)) {
@@ -186,6 +188,7 @@ pub(crate) fn at_most<'j, T>(
 ) -> impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<Vec<T>> {
     let list = fields::list(read);
     move |json, at, problems| {
+        // The length is checked first, so that a list that is too long does not cost the reading of its items.
         if json.as_array().is_some_and(|items| items.len() > max) {
             problems.expected(at, format!("at most {max} {noun}"));
             return None;
@@ -230,6 +233,7 @@ pub(crate) fn map<'j, F: Field<'j>>(
         value,
         move |value, json, at, problems| {
             let members = members(json, at, problems)?;
+            // The number is checked first, so that an object that is too large does not cost the reading of its members.
             if members.len() > max {
                 problems.expected(at, format!("at most {max} {noun}"));
                 return None;

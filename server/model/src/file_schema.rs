@@ -74,6 +74,7 @@ impl FileSchema {
     /// Returns the schema. Its references stay inside it.
     pub fn to_json(&self) -> Value {
         let (name, named) = (self.named)();
+        // The references are changed in each definition, because a file has no document of the API around it.
         let mut definitions: Map<String, Value> = Map::new();
         for (name, schema) in named {
             let mut schema = json!(schema);
@@ -88,6 +89,7 @@ impl FileSchema {
         });
         let content = match self.item {
             Some(item) => {
+                // The item has another name in the file than its type has in the document of the API.
                 if let Some(schema) = definitions.remove(&name) {
                     definitions.insert(item.to_owned(), titled(item, schema));
                 }
@@ -97,6 +99,7 @@ impl FileSchema {
                     least => json!({"type": "array", "minItems": least, "items": items}),
                 }
             }
+            // The type of the file is the schema itself, and no definition of it.
             None => definitions.remove(&name).unwrap_or_default(),
         };
         let mut whole = Map::new();
@@ -127,6 +130,7 @@ fn titled(title: &str, schema: Value) -> Value {
     let mut whole = Map::new();
     whole.insert("title".to_owned(), json!(title));
     if let Value::Object(schema) = schema {
+        // The given title is there already, and must not be replaced.
         whole.extend(schema.into_iter().filter(|(key, _)| key != "title"));
     }
     Value::Object(whole)

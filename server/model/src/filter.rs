@@ -50,9 +50,11 @@ impl<'r> Body<'r> for FilterRequest<'r> {
         let dialect = fields.optional("dialect", named::<Dialect>);
         let placeholders = fields.optional("placeholders", named::<Placeholders>);
         let columns = fields
+            // Without a valid dialect the columns are not read, because the dialect decides what they may be.
             .optional("columns", |json, at, problems| Columns::read(json, dialect?, at, problems));
         let residual = fields.optional("residual", named::<Residual>);
         for name in ["placeholders", "columns"] {
+            // A dialect with a fault has its own note, and says nothing about the other members.
             if dialect.is_none() && fields.has(name) && !fields.has("dialect") {
                 fields.expected_at(name, format!("no `{name}` without `dialect`"));
             }

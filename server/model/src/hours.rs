@@ -36,6 +36,7 @@ impl Hours {
             Some(days) => (days, DAY),
             None => (text.strip_suffix('h')?, 1),
         };
+        // The parser of integers also accepts a sign, which no time has.
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         let number: u64 = number.parse().ok().filter(|_| is_number)?;
         let hours = number.checked_mul(hours)?;

@@ -22,8 +22,10 @@ impl Ids {
 
     /// A new id for something that is created at `at`.
     pub fn next(&self, at: Timestamp) -> Uuid {
+        // Instants before the epoch cannot be in a UUIDv7, and count as the epoch.
         let millis = u64::try_from(at.millis()).unwrap_or_default();
         let nanos = u32::try_from(millis % 1_000).unwrap_or_default() * 1_000_000;
+        // The context counts the ids of one millisecond, so only one thread may ask it at a time.
         let context = self.0.lock();
         Uuid::new_v7(UuidTimestamp::from_unix(&*context, millis / 1_000, nanos))
     }

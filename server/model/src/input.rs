@@ -175,6 +175,7 @@ impl<'j, 'p> Members<'j, 'p> {
 
     /// Notes the member `name`, which belongs elsewhere, if the object has it. `place` says where.
     pub fn misplaced(&mut self, name: &'static str, place: &'static str) {
+        // The document says nothing of a misplaced member, which it does not admit anyway.
         if let Mode::Reading(fields) = &mut self.0 {
             fields.misplaced(name, place);
         }
@@ -231,6 +232,7 @@ pub fn read<'j, T>(
 ) -> Option<T> {
     let mut members = Members(Mode::Reading(Fields::open(json, at, problems)?));
     let object = declare(&mut members);
+    // Unknown members are noted even if the declaration gave nothing, so that all faults are reported together.
     if let Mode::Reading(fields) = members.0 {
         fields.close();
     }
@@ -250,6 +252,7 @@ pub fn read_partly<'j, T>(
 /// The schema of an object with the members that `declare` names, and no others.
 pub fn describe<'j, T>(declare: impl FnOnce(&mut Members<'j, '_>) -> Option<T>) -> Input {
     let mut input = schema::input();
+    // The value is of no interest: while members are described, each of them reads as `None`.
     declare(&mut Members(Mode::Describing(&mut input)));
     input
 }

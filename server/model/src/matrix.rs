@@ -72,6 +72,7 @@ impl MatrixRequest {
         let next = "Where the page begins: `next` of the page before";
         let cursor = members.optional("cursor", text(MAX_CURSOR).about(next));
         let mut rows = subjects.unwrap_or_default();
+        // A role is a row of a subject that no rule names, with this role alone. A `null` is one without roles.
         rows.extend(
             roles.unwrap_or_default().into_iter().map(|role| MatrixSubject {
                 subject: None,
@@ -90,6 +91,7 @@ impl MatrixRequest {
             }
         }
         let [of_resources, of_actions] =
+            // What is absent has at least one value, and its real number is known only later.
             [&resources, &actions].map(|values| values.as_ref().map_or(1, Vec::len));
         // Before anything is made of them: a body of 267 KB names 200,000,000 cells.
         let cells = rows.len().saturating_mul(of_resources).saturating_mul(of_actions);

@@ -31,6 +31,7 @@ pub struct When {
 
 impl When {
     fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        // Everything that is not an object is read as an expression, whose fault then asks for a string.
         let is_tree = json.as_object().is_some();
         let read = match is_tree {
             true => CompiledRuleData::read(Format::Json, json, at, problems),
@@ -116,6 +117,7 @@ impl ConditionRecord {
 
 fn rule_data(when: &RuleData) -> (Format, String) {
     let text = when.text();
+    // Compact JSON has no white space before its first character, so that character tells a string from a tree.
     match text.starts_with('"') {
         true => (Format::Expression, format!("{{\"expression\":{text}}}")),
         false => (Format::Json, text.to_owned()),
@@ -133,6 +135,7 @@ fn check_names(
     let (format, rule_data) = rule_data(when);
     match format {
         Format::Json => written.check_names(names, &at.key("when"), problems),
+        // Nodes of a text have no place of their own in the JSON, so their faults are at the text as a whole.
         _ => written.check_names_of_text(names, &rule_data, &at.key("when"), problems),
     }
 }

@@ -195,11 +195,13 @@ impl ProviderChange {
             record.claim_config = claim_config;
         }
         match self.sign_in {
+            // The outer option tells an absent member, and the inner one a `null`.
             None => SignInSecret::Kept,
             Some(None) => {
                 record.sign_in = None;
                 SignInSecret::Removed
             }
+            // A body without a new secret keeps the stored one, if there is one to keep.
             Some(Some(new)) => {
                 let had_secret = record.sign_in.as_ref().is_some_and(|old| old.has_client_secret);
                 let (sign_in, secret) = new.into_next(had_secret);

@@ -29,6 +29,7 @@ pub struct RelationDeclaration(pub RelationDefinition);
 
 impl PartialEq for RelationDeclaration {
     fn eq(&self, other: &Self) -> bool {
+        // The JSON has no former names, and writes equal lines alike.
         self.0.to_json() == other.0.to_json()
     }
 }
@@ -66,6 +67,7 @@ fn describe_long(members: &mut Members<'_, '_>) -> Option<()> {
 /// The claim of a relation, as the schema has it: the engine reads it.
 fn claim<'j>() -> impl Field<'j, Value = ()> {
     field(
+        // The field only describes: nothing is ever read with it.
         |_, _, _| Some(()),
         || {
             let about =
@@ -119,6 +121,7 @@ fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Rela
         if read.iter().any(|other| other.name == *old) {
             let what = "the name of a relation that the type does not have any more";
             problems.expected(&at.key(&relation.name).key("renamed_from"), what);
+        // Two relations cannot both have the tuples of the one from before.
         } else if read
             .iter()
             .any(|other| other.name != relation.name && other.renamed_from.as_ref() == Some(old))

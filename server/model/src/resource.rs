@@ -32,6 +32,7 @@ pub fn doubt_about_resource<'r>(
     registered: impl IntoIterator<Item = &'r str>,
 ) -> String {
     let mut registered = registered.into_iter().peekable();
+    // Where no resource is registered, the tenant does not use registration, and a doubt would tell nothing.
     if is_known || registered.peek().is_none() {
         return String::new();
     }
@@ -102,6 +103,7 @@ impl Registration {
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let registration = input::read(json, at, problems, Self::declare)?;
         let needs_rules = !registration.default_roles.is_empty();
+        // A verb may be longer than an action, but here it becomes the action of a rule.
         if needs_rules && !within(verb(&registration.name), MAX_ACTION) {
             let what = format!(
                 "a verb of at most {MAX_ACTION} characters, because `defaultRoles` makes rules with it"
@@ -170,6 +172,7 @@ impl BulkRegistration {
     /// # Errors
     /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
+        // A body that is neither a list nor an object gets the fault of the object.
         if json.as_array().is_none() {
             return input::parse(json, Self::declare);
         }
@@ -210,6 +213,7 @@ fn read_all(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<
     names.sort_unstable();
     for pair in names.windows(2) {
         if pair[0].0 == pair[1].0 {
+            // Among equal names the smaller index comes first, so the fault is at the later item.
             let at = at.index(pair[1].1);
             let name = pair[0].0;
             problems

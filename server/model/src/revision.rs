@@ -71,6 +71,7 @@ pub struct RevisionRecord {
 /// Reads the number of a revision.
 pub fn read_revision(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<u64> {
     let number = match json {
+        // The text of a fraction or of a negative number does not parse as an unsigned integer.
         Json::Number(number) => number.to_string().parse().ok(),
         _ => None,
     };

@@ -133,6 +133,7 @@ impl<'r> RoleGraph<'r> {
         if self.0.len() > MAX_ROLES {
             return Some(format!("at most {MAX_ROLES} roles that include others"));
         }
+        // The number of edges bounds the time of every search through the graph.
         let named: usize = self.0.values().map(|includes| includes.len()).sum();
         (named > MAX_NAMED).then(|| format!("at most {MAX_NAMED} roles that others include"))
     }
@@ -160,6 +161,7 @@ impl<'r> RoleGraph<'r> {
             if groups.marks.contains_key(first) {
                 continue;
             }
+            // The path is a vector, because recursion over a long chain of roles would exhaust the stack.
             let mut path = vec![(first, groups.enter(self, first))];
             while let Some((role, included)) = path.last_mut() {
                 let Some(next) = included.next() else {
@@ -167,9 +169,11 @@ impl<'r> RoleGraph<'r> {
                     path.pop();
                     continue;
                 };
+                // The copy ends the borrow of the marks, which each branch may change.
                 match groups.marks.get(&**next).copied() {
                     None => path.push((next, groups.enter(self, next))),
                     Some(Mark::Open(place)) => groups.join_from(place),
+                    // A complete group does not lead back to the path, or it would still be open.
                     Some(Mark::Grouped(_)) => {}
                 }
             }
@@ -219,6 +223,7 @@ impl<'r> RoleGroups<'r> {
 
     /// Completes the group that begins with `role`, if one does.
     fn leave(&mut self, role: &str) {
+        // A role inside a larger group stays open until the role that begins the group is left.
         let begin = self.begins.last().copied();
         let Some(begin) = begin.filter(|at| self.marks.get(role) == Some(&Mark::Open(*at))) else {
             return;
@@ -231,6 +236,7 @@ impl<'r> RoleGroups<'r> {
 
     /// See [`RoleGraph::circle`].
     fn circle(&self, name: &str, includes: &[String]) -> Option<String> {
+        // Different roles of one group include each other, and a role that names itself finds its own group.
         let group = self.marks.get(name)?;
         let included = includes.iter().find(|role| self.marks.get(&***role) == Some(group))?;
         Some(match included == name {

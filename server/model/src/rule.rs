@@ -184,6 +184,7 @@ impl RuleUpdate {
     /// # Errors
     /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, domain: &str) -> Result<Self, Invalid> {
+        // Even `null` counts as an `id`: a body that sends the member means the form with one.
         if json.get("id").is_some() {
             return input::parse(json, Self::declare_by_id);
         }
@@ -191,6 +192,7 @@ impl RuleUpdate {
     }
 
     fn declare_by_id(members: &mut Members<'_, '_>) -> Option<Self> {
+        // The presence of `id` has chosen this form, so a fault here is about its value.
         let id = members.given("id", id());
         let sub = members.change("sub", rule_field(MAX_SUBJECT));
         let dom = members.change("dom", rule_field(MAX_DOMAIN));
@@ -300,6 +302,7 @@ impl RuleName {
     }
 
     fn declare_by_tuple(members: &mut Members<'_, '_>, domain: &str) -> Option<Self> {
+        // The member is read only to give a fault for an `id` that is no UUID, since `null` counts as absent.
         members.change("id", no_id());
         let tuple = declare_tuple(members, domain, NullDomain::IsAbsent);
         let effect = effect().about("If sent, it must be the rule's");

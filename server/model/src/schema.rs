@@ -131,6 +131,7 @@ pub fn nullable(schema: impl Into<AnySchema>) -> AnySchema {
     match schema.into() {
         RefOr::T(Schema::Object(mut object)) => {
             object.schema_type = or_null(object.schema_type);
+            // A list of values restricts `null` as well, so the type alone would not admit it.
             if let Some(values) = &mut object.enum_values {
                 values.push(Value::Null);
             }
@@ -140,12 +141,14 @@ pub fn nullable(schema: impl Into<AnySchema>) -> AnySchema {
             array.schema_type = or_null(array.schema_type);
             RefOr::T(Schema::Array(array))
         }
+        // A reference has no type that could be extended.
         other => one_of([typed(Type::Null).into(), other]),
     }
 }
 
 fn or_null(schema_type: SchemaType) -> SchemaType {
     match schema_type {
+        // A schema of any value, and one with a list of types, stay as they are.
         SchemaType::Type(one) => SchemaType::Array(vec![one, Type::Null]),
         other => other,
     }
@@ -161,6 +164,7 @@ pub fn about(mut schema: AnySchema, description: &str) -> AnySchema {
         RefOr::T(Schema::Object(object)) => &mut object.description,
         RefOr::T(Schema::Array(array)) => &mut array.description,
         RefOr::T(Schema::OneOf(one_of)) => &mut one_of.description,
+        // The other kinds of schemas are not made here, and go without a description.
         RefOr::T(_) => return schema,
     };
     *place = Some(description.to_owned());

@@ -107,6 +107,7 @@ impl<'j> EntitySearchBody<'j> {
 
     fn declare_subjects(members: &mut Members<'j, '_>) -> Option<Self> {
         let of_type = text(MAX_TYPE).default_is(USER).about("The type of the subjects");
+        // The type of the subjects takes the place of the subject, which this search looks for.
         let subject = members.optional("type", of_type).unwrap_or(USER);
         let candidates = members.optional("candidates", candidates(Self::declare_subject));
         Self::declare(members, Some(subject), candidates)
@@ -139,6 +140,7 @@ impl<'j> EntitySearchBody<'j> {
     fn declare_subject(members: &mut Members<'j, '_>) -> Option<GivenCandidate<'j>> {
         let roles = members.optional("roles", roles());
         let given = Self::declare_resource(members);
+        // Both parts are read before `?` ends the function, so that the faults of both are noted.
         Some(GivenCandidate { roles, ..given? })
     }
 }
@@ -161,6 +163,7 @@ impl<'j> SearchTerms<'j> {
         let page = SearchPage::declare(members);
         let about = "`[\"id\"]` leaves everything out of the results but what names them: no decision, and no rule";
         let fields = one_or_more(variant::<ResultField>(), "field").about(about);
+        // There is only one field, and the list is not empty: its presence says all.
         let names_alone = members.optional("fields", fields).is_some();
         let attributes = attributes.unwrap_or_default();
         Some(Self { domain, attributes, at_revision, page: page?, names_alone })

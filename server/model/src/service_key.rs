@@ -185,6 +185,7 @@ impl NewServiceKey {
         let domain = domain().about("The domain of the key's checks, in `saas` mode");
         let domain = members.optional("domain", domain);
         let expires_at = members.optional("expires_at", instant().about("In the future"));
+        // The fault is noted and the reading goes on, so that the other members are judged too.
         if expires_at.is_some_and(|instant| instant <= now) {
             members.expected_at("expires_at", "an instant in the future");
         }
@@ -203,6 +204,7 @@ impl NewServiceKey {
         // A machine without randomness must not issue keys; nothing can be answered then.
         #[expect(clippy::expect_used, reason = "aws-lc-rs fails only if the process is broken")]
         SystemRandom::new().fill(&mut secret).expect("the system gives random numbers");
+        // The checksum covers everything before it, the prefix and the id included.
         let text = format!("{}{}", key_prefix(id), URL_SAFE_NO_PAD.encode(secret));
         let key = format!("{text}{}", checksum(&text));
         let record = ServiceKeyRecord {
@@ -257,6 +259,7 @@ pub fn key_prefix(id: Uuid) -> String {
 }
 
 fn checksum(text: &str) -> String {
+    // Base64 is ASCII and a digest has 43 characters of it, so the cut never panics.
     URL_SAFE_NO_PAD.encode(Sha256::digest(text))[..CHECKSUM_CHARS].to_owned()
 }
 
@@ -275,11 +278,14 @@ pub struct PresentedKey {
 impl PresentedKey {
     /// Takes a key apart; `None` when it is not one of ours.
     pub fn parse(key: &str) -> Option<Self> {
+        // A secret may contain `_`, but the id cannot: the first one after the prefix is the separator.
         let (id, rest) = key.strip_prefix(PREFIX)?.split_once('_')?;
         let (text, sum) = key.split_at_checked(key.len().checked_sub(CHECKSUM_CHARS)?)?;
+        // The checksum proves nothing. It refuses mistyped keys before anything asks the store.
         if rest.len() != SECRET_CHARS + CHECKSUM_CHARS || checksum(text) != sum {
             return None;
         }
+        // Other spellings of a UUID, such as one in capitals, would be second spellings of the same key.
         let id = Uuid::try_parse(id).ok().filter(|uuid| uuid.simple().to_string() == id)?;
         let secret = URL_SAFE_NO_PAD.decode(rest.get(..SECRET_CHARS)?).ok()?;
         Some(Self { id, secret_hash: Sha256::digest(secret).into() })
@@ -287,6 +293,7 @@ impl PresentedKey {
 
     /// Returns whether this is the key with `secret_hash`. The secrets are compared in constant time.
     pub fn proves(&self, secret_hash: &[u8]) -> bool {
+        // The comparison takes the same time wherever the hashes differ.
         verify_slices_are_equal(&self.secret_hash, secret_hash).is_ok()
     }
 }

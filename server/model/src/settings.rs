@@ -140,7 +140,9 @@ impl TenantSettings {
 
     /// Returns whether the service key `key` may apply as `owner`.
     pub fn admits(&self, owner: &str, key: &str) -> bool {
+        // An owner that the settings do not name is open to every key that may apply.
         let Some(bound) = self.owners.get(owner) else { return true };
+        // Ids are compared in the form that the service writes, whatever a body had.
         bound.keys.iter().any(|known| known.to_string() == key)
     }
 }
@@ -176,6 +178,7 @@ impl OwnerKeys {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let keys = list(id()).about("The ids of the service keys");
         let keys = members.required("keys", keys)?;
+        // An empty list is allowed: then only managers apply as this owner.
         if keys.len() > MAX_KEYS {
             members.expected_at("keys", format!("at most {MAX_KEYS} keys"));
         }

@@ -79,6 +79,7 @@ impl ShadowReport {
         self.not_comparable += other.not_comparable;
         self.complete &= other.complete;
         for new in other.groups {
+            // The length is read here, because the search below borrows the groups for its match.
             let has_room = self.groups.len() < MAX_GROUPS;
             match self.groups.iter_mut().find(|known| known.is_like(&new)) {
                 Some(known) => known.merge(new),
@@ -86,6 +87,7 @@ impl ShadowReport {
                 None => self.complete = false,
             }
         }
+        // Counts have grown, and the order depends on them.
         self.sort();
     }
 
@@ -98,6 +100,7 @@ impl ShadowReport {
 impl ShadowGroup {
     /// Adds the id of a record, and keeps the newest ones.
     pub fn add_sample(&mut self, id: Uuid) {
+        // Ids begin with their time, so descending ids are newest first.
         let place = self.samples.partition_point(|known| *known > id);
         self.samples.insert(place, id);
         self.samples.truncate(MAX_SAMPLES);

@@ -84,6 +84,7 @@ impl NewSignIn {
 
     /// Returns the client of a new provider, and its secret.
     pub(crate) fn into_first(self) -> (Option<SignIn>, Option<String>) {
+        // A new provider has no secret that could be kept.
         let (sign_in, secret) = self.into_next(false);
         let secret = match secret {
             SignInSecret::Stored(secret) => Some(secret),
@@ -100,6 +101,7 @@ impl NewSignIn {
             Some(Some(secret)) => SignInSecret::Stored(secret),
         };
         let has_client_secret = match secret {
+            // The flag depends on what is stored, because a body without a secret changes nothing there.
             SignInSecret::Kept => had_secret,
             SignInSecret::Removed => false,
             SignInSecret::Stored(_) => true,

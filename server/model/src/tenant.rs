@@ -86,6 +86,7 @@ fn slug<'j>() -> impl Field<'j, Value = String> {
 
 /// Returns whether `text` matches [`SLUG`].
 fn is_slug(text: &str) -> bool {
+    // Dashes do not count towards the length in the pattern, so they do not count here.
     let letters = text.bytes().filter(|byte| *byte != b'-').count();
     let is_plain =
         text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');

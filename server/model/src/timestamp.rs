@@ -33,6 +33,7 @@ impl Timestamp {
 
     /// The instant `duration` later.
     pub fn after(self, duration: Duration) -> Self {
+        // A time of centuries, such as one without an end, stays at the last instant.
         Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
@@ -51,6 +52,7 @@ impl From<DateTime<Utc>> for Timestamp {
 impl fmt::Display for Timestamp {
     /// RFC 3339, UTC, milliseconds.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An instant beyond the calendar of `chrono` is shown as the epoch, since formatting cannot fail.
         let instant = DateTime::from_timestamp_millis(self.0).unwrap_or_default();
         f.write_str(&instant.to_rfc3339_opts(SecondsFormat::Millis, true))
     }

@@ -58,6 +58,7 @@ impl PropertyDeclaration {
 
     /// Returns what decisions know of the property; `None` if they need to know nothing.
     pub fn known(&self) -> Option<KnownProperty> {
+        // A property without either one is a plain value, which decisions look up in both places.
         let to = self.kind.to.as_deref().map(Box::from);
         (self.from.is_some() || to.is_some()).then_some(KnownProperty { from: self.from, to })
     }
@@ -107,6 +108,7 @@ impl NewType {
             problems.expected(&at.key("relations"), what);
         }
         for (name, property) in &self.properties {
+            // Only the subject has a token, and the directory holds entities alone.
             let expected = match property.from {
                 Some(PropertySource::Token) if kind != USER => {
                     "`request` or `directory`: only properties of `user` can be claims of a token"
@@ -134,6 +136,7 @@ impl NewType {
                     "a reference to a type of entities, which neither `context` nor `action` is";
                 problems.expected(&at.key(reference).key("type"), what);
             }
+            // A path goes on behind a reference into the entity, so a property of such a name could never be reached.
             let behind = format!("{reference}.");
             for name in self.properties.keys().filter(|name| name.starts_with(&behind)) {
                 let what = format!(
@@ -203,6 +206,7 @@ impl TypeBody {
         }
         let declared = NewType { kind: name.to_owned(), ..self.rest };
         let mut problems = Problems::default();
+        // The checks depend on the name of the type, which the body may leave out.
         declared.check(&Place::root(), &mut problems);
         problems.finish(Some(declared))
     }
@@ -269,6 +273,7 @@ pub type DeclaredType<'t> = (&'t str, &'t PropertyDeclarations, &'t RelationDecl
 
 /// Returns the declarations as conditions, rules and entities are checked against them.
 pub fn declared_types<'t>(types: impl IntoIterator<Item = DeclaredType<'t>>) -> Types {
+    // The types are read twice: once for the names of their relations, and once for their properties.
     let types: Vec<_> = types.into_iter().collect();
     let relations = types.iter().map(|(kind, _, relations)| {
         ((*kind).to_owned(), relations.keys().cloned().collect::<Vec<_>>())
@@ -305,6 +310,7 @@ fn declare_rest(members: &mut Members<'_, '_>) -> NewType {
     let properties = members.optional("properties", properties());
     let relations = members.optional("relations", relations());
     NewType {
+        // The callers know the type, and put it in place of this text.
         kind: String::new(),
         about,
         properties: properties.unwrap_or_default(),

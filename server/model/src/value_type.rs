@@ -39,7 +39,9 @@ impl FromStr for ValueType {
 
     fn from_str(text: &str) -> Result<Self, UnknownValueType> {
         let to = text.strip_prefix("ref<").and_then(|rest| rest.strip_suffix('>'));
+        // A reference to a type without a valid name is parsed as another type, which fails.
         match to.filter(|to| is_type(to)) {
+            // The id of an entity is a text wherever values are compared.
             Some(to) => Ok(Self { kind: PropertyType::Text, to: Some(to.into()) }),
             None => text.parse().map(|kind| Self { kind, to: None }).map_err(|_| UnknownValueType),
         }

@@ -127,12 +127,14 @@ impl Secret {
                 problems.expected(at, expected);
                 None
             },
+            // This pattern replaces the one of every string, so it excludes U+0000 itself.
             || Self::describe().pattern(Some(NEW_SECRET)),
         )
     }
 
     fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let text = read_string(json, at, problems)?;
+        // JSON Schema counts the characters of a string too, and not its bytes.
         if (MIN_SECRET..=MAX_SECRET).contains(&text.chars().count()) {
             return Some(Self(text.to_owned()));
         }
@@ -148,6 +150,7 @@ impl Secret {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Logs must not have the text.
         f.write_str("Secret")
     }
 }

@@ -155,6 +155,7 @@ async fn store(
     }
     let record = match old {
         None => record,
+        // A draft that says the same is not written, so that its comparison goes on.
         Some(old) if old.says(&record) => {
             tx.end().await?;
             return Ok(Stored { record: StoredDraft { record: old, counts }, is_new });

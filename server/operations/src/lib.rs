@@ -1,7 +1,8 @@
 //! The use cases of the service. A handler, a command and the development mode call the same function.
 //!
 //! A use case takes the wired service, the verified caller and parsed input. It returns a plain result or an
-//! [`OperationError`](portcullis_runtime::error::OperationError). A function that takes a transaction is a part of several use cases.
+//! [`OperationError`](portcullis_runtime::error::OperationError). A function that takes a transaction is a part of several use
+//! cases.
 
 mod admin;
 pub mod apply;

@@ -69,6 +69,7 @@ impl<'r> RecordedInputs<'r> {
         let is_caller = has_token && caller.get("sub").and_then(Json::as_str) == Some(&*subject);
         let mut treated = Vec::new();
         let dropped = dropped.as_array().unwrap_or_default().iter().filter_map(Json::as_str);
+        // The namespace has no dot, but the name may have some.
         let dropped = dropped.filter_map(|path| path.split_once('.'));
         treated.extend(dropped.map(|(namespace, name)| (namespace.to_owned(), name.to_owned())));
         for namespaces in [&attributes, &directory] {
@@ -94,6 +95,7 @@ impl<'r> RecordedInputs<'r> {
             resource: text_of(resource)?,
             action: text_of(action)?,
             decision: word(decision)?,
+            // The default has a name in the place of an id.
             rule: (rule != DEFAULT_DENY)
                 .then(|| rule.parse())
                 .transpose()

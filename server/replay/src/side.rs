@@ -62,6 +62,7 @@ impl Side {
             bytes = plan.weight();
             plan
         });
+        // Only the thread that compiled the plan counts it.
         if bytes > 0 {
             self.add(resource, &entry, bytes);
         }
@@ -74,6 +75,7 @@ impl Side {
             return Arc::clone(known);
         }
         if plans.by_resource.len() >= MAX_PLANS {
+            // Whoever uses a plan has it by an `Arc`, so that it can be forgotten.
             *plans = Plans::default();
         }
         Arc::clone(plans.by_resource.entry(resource.into()).or_default())

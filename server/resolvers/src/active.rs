@@ -91,6 +91,7 @@ impl ActiveResolver {
     /// Returns the inputs of `check` for this resolver, as bytes. Checks with equal inputs have equal answers.
     pub(crate) fn inputs(&self, tenant: &str, check: &Check<'_>) -> Arc<[u8]> {
         let module = self.binding.resolver.module();
+        // The inputs do not depend on the names.
         let wanted = WantedAttributes { tenant, check, names: &[] };
         attributes::inputs(&module.request(wanted, self.binding.timeout))
     }
@@ -116,10 +117,12 @@ impl ActiveResolver {
             wanted.iter().map(|name| runtime.answers.get(scope, name, now)).collect();
         let missing = wanted.iter().zip(&known);
         let missing = missing
+            // A stale answer is asked for again. It serves only if the source is unavailable.
             .filter(|(name, known)| !matches!(known, Some(Known::Fresh(_))) && self.declares(name));
         request.wanted = missing.map(|(name, _)| (**name).to_owned()).collect();
         let asked = !request.wanted.is_empty();
         let (result, call) =
+            // Without a missing attribute the breaker is not asked, so that an open one hides no cached answer.
             if asked { self.call(runtime, request).await } else { (Ok(Vec::new()), None) };
         let answers: Result<Vec<Value>, _> = result.map(|answers| {
             let kept = answers.into_iter().map(|answer| {
@@ -230,6 +233,7 @@ impl ActiveResolver {
             BreakerState::Open(wait) => {
                 Some(Missed::Suspended { wait, failure: guard.failure.clone() })
             }
+            // A half-open breaker lets this call through, but its outcome settles nothing.
             BreakerState::Closed | BreakerState::HalfOpen => None,
         }
     }
@@ -237,6 +241,7 @@ impl ActiveResolver {
     fn admit<'a>(&'a self, runtime: &'a ResolverRuntime) -> Result<BreakerPass<'a>, Missed> {
         let mut guard = self.guard.lock();
         match guard.breaker.admit(runtime.now()) {
+            // This is the end of a call whose check is given up.
             Ok(turn) => Ok(BreakerPass { resolver: self, runtime, turn, end: End::Nothing }),
             Err(wait) => Err(Missed::Suspended { wait, failure: guard.failure.clone() }),
         }
@@ -278,6 +283,7 @@ impl BreakerPass<'_> {
             // These say nothing about the resolver, which was not called.
             Err(CallError::Busy(_) | CallError::Host) => End::Nothing,
             Err(error) => {
+                // Set before the breaker is settled, so that an open breaker always has a reason.
                 self.resolver.guard.lock().failure = Some(error.clone());
                 End::Failure
             }

@@ -61,6 +61,7 @@ impl Admissions {
         work: impl Future<Output = Admitted> + Send + 'static,
     ) -> Admitted {
         let now = Instant::now();
+        // A `Cell`, because `begin` takes an `Fn`.
         let others = Cell::new(0);
         let admission = self.0.begin(
             key.clone(),

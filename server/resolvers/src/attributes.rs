@@ -120,6 +120,7 @@ impl Attributes {
         now: Duration,
     ) {
         let ttl = terms.ttl.map_or(ttl, |cap| ttl.min(cap)).min(LONGEST);
+        // Without a time to live the answer is for this check alone, and does not serve as a stale one either.
         if ttl.is_zero() || scope.inputs.len() > MAX_INPUTS {
             return;
         }
@@ -221,6 +222,7 @@ fn push_text(bytes: &mut Vec<u8>, text: &str) {
 }
 
 fn push_number(bytes: &mut Vec<u8>, number: &f64) {
+    // By its bits: a module can tell `-0.0` from `0.0`.
     bytes.extend(number.to_bits().to_le_bytes());
 }
 

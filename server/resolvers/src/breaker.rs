@@ -87,6 +87,7 @@ impl Breaker {
 
     /// Records the end of a call. Returns whether it opened the breaker.
     pub(crate) fn settle(&mut self, turn: Turn, end: End, now: Duration) -> bool {
+        // The breaker opened or closed during the call.
         if turn.period != self.period {
             return false;
         }
@@ -101,10 +102,12 @@ impl Breaker {
                 opens
             }
             (CircuitState::Open { until, .. }, End::Nothing) => {
+                // The probe says nothing, so that the next call is the probe.
                 self.state = CircuitState::Open { until, probing: false };
                 false
             }
             (CircuitState::Open { .. }, End::Answer) => {
+                // It counts on: at 0, a call from before could count again.
                 *self = Self { period: self.period + 1, ..Self::new() };
                 false
             }

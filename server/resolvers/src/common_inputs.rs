@@ -103,6 +103,7 @@ pub(crate) async fn ask_all(
             (request.namespace.clone(), found)
         }));
     }
+    // `buffered` keeps the order, so that the index of a question finds its answer.
     let answered = stream::iter(calls).buffered(MAX_CALLS).collect().await;
     CommonAnswers { answered, asked }
 }

@@ -105,6 +105,7 @@ impl Endpoint {
             }
             let value = HeaderValue::try_from(value)
                 .map_err(|_| format!("the value of the header `{name}` is not valid"))?;
+            // `append` would panic on more headers than a map can hold.
             headers.try_append(name, value).map_err(|_| "too many headers")?;
         }
         Ok(headers)
@@ -131,6 +132,7 @@ impl Endpoint {
 
     /// Returns `what` failed, and why, unless that names the host.
     fn without_host(&self, what: &str, why: &str) -> String {
+        // Every text contains the empty one, so that nothing is shown without a host.
         let host = self.base.host_str().unwrap_or_default();
         if why.contains(host) { what.to_owned() } else { format!("{what}: {why}") }
     }

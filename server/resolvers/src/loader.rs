@@ -76,10 +76,12 @@ impl Loader {
         let load = self.load(tenant, reference);
         let mut noted = load.clone();
         let limit = tokio::select! {
+            // A load that fails early ends without a note.
             _ = load.finished() => return,
             limit = noted.note() => limit,
         };
         if let Some(limit) = limit {
+            // If it takes longer, the registry lacks the version, and the check is told that the resolver is still loading.
             let _ = tokio::time::timeout(limit, load.finished()).await;
         }
     }
@@ -109,12 +111,14 @@ impl Loader {
         let registry = &self.registry;
         match self.bind(tenant, reference.id, Some(limit)).await {
             Ok(Some((stored, binding))) if stored.enabled => {
+                // The stored version may be a later one than was asked for.
                 registry.activate(tenant, stored.reference(), binding);
             }
             Ok(Some((stored, _))) => registry.suspend(tenant, stored.reference(), DISABLED),
             Ok(None) => registry.suspend(tenant, reference, "is deleted"),
             Err(failure) => {
                 let why = format!("could not be loaded: {failure}");
+                // While the process stops, the database is closed, which is not worth a line in the log.
                 let is_stopping =
                     matches!(&failure, LoadFailure::Store(error) if error.is_closed());
                 if !is_stopping && !self.is_known_to_fail(tenant, reference, &why) {

@@ -63,6 +63,7 @@ impl Statistics {
         at: Timestamp,
     ) {
         let mut calls = self.calls.lock();
+        // A call may end a little after its time limit, beyond the range of the histogram.
         calls.latency.saturating_record(u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX));
         match result {
             Ok(_) => calls.answered += 1,

@@ -151,9 +151,11 @@ impl OperatorResolvers {
             };
             match self.install(runtime, &name, fingerprint).await {
                 Ok(true) => {}
+                // The files are read again as soon as two rounds find them alike.
                 Ok(false) => changes.forget(|other| other == name),
                 Err(error) => {
                     if is_transient_failure(&error) {
+                        // The files do not change by themselves, so that nothing else would report them again.
                         changes.retry(&name);
                     }
                     tracing::error!(error = format!("{error:#}"), file = %path.join(name).display(),
@@ -185,6 +187,7 @@ impl OperatorResolvers {
         let Some(contents) = files::read(path, name, fingerprint).await? else { return Ok(false) };
         let Contents { module, manifest } = contents;
         let manifest = files::manifest(name, manifest.as_deref(), &self.egress)?;
+        // `refresh` holds `changes`, so that no other file takes the namespace before this one is inserted.
         self.check_namespace(name, &manifest.namespace)?;
         let module = runtime.admit(OPERATOR, module.into()).await?;
         // A manifest that fits for one tenant fits for all.
@@ -217,6 +220,7 @@ impl Component {
         if let Some(known) = self.tenants.get(tenant) {
             return known;
         }
+        // Only one of the checks that miss it makes it, so that a tenant has one breaker for each component.
         self.tenants.get_with(tenant.to_owned(), || {
             let statistics = Arc::<Statistics>::default();
             let entry = match runtime.bind(tenant, Arc::clone(&self.module), &self.manifest) {

@@ -28,6 +28,7 @@ pub(crate) fn join(base: &Url, path: &str) -> Result<Url, &'static str> {
         None => (path, None),
     };
     let below = path.strip_prefix('/').unwrap_or(path);
+    // Some readers take what follows `//` for a host.
     if below.starts_with('/') {
         return Err("that does not begin with `//`");
     }
@@ -35,6 +36,7 @@ pub(crate) fn join(base: &Url, path: &str) -> Result<Url, &'static str> {
         return Err("without the segments `.` and `..`");
     }
     let mut url = base.clone();
+    // An empty path is the endpoint itself, whose URL stays as it is.
     if !path.is_empty() {
         let root = base.path().trim_end_matches('/');
         url.set_path(&format!("{root}/{below}"));
@@ -44,6 +46,7 @@ pub(crate) fn join(base: &Url, path: &str) -> Result<Url, &'static str> {
         (None, Some(query)) => url.set_query(Some(query)),
         (_, None) => {}
     }
+    // The parser of URLs may read the path in another way than the rules above, so that its result is checked, too.
     if is_below(base, &url) { Ok(url) } else { Err("below the path of the endpoint") }
 }
 
@@ -51,6 +54,7 @@ pub(crate) fn join(base: &Url, path: &str) -> Result<Url, &'static str> {
 fn climbs(path: &str) -> bool {
     let mut path = Cow::Borrowed(path);
     for _ in 0..=DECODINGS {
+        // Decoding can bring control characters to light, such as `%0A`.
         if path.split(['/', '\\']).any(is_dots) || path.contains(char::is_control) {
             return true;
         }

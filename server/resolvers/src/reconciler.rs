@@ -109,6 +109,7 @@ impl Reconciler {
             self.registry.tenants.tidy(self.registry.runtime.now());
             if let Err(error) = self.reconcile().await {
                 tracing::warn!(%error, "cannot read the resolvers");
+                // The round has taken the tenants that changed, and they must not be lost.
                 self.changed.note_everything();
             }
             if round % SWEEP_ROUNDS == 0
@@ -136,6 +137,7 @@ impl Reconciler {
             in_memory.iter().map(|(tenant, id)| (&**tenant, *id)).collect();
         // Loads that failed are tried again, until nobody needs the resolver any more.
         self.failed.retain(|tenant, reference| in_memory.contains(&(tenant, reference.id)));
+        // Before `take`, so that this round looks at them.
         self.changed.note(self.failed.tenants());
         let scope = self.changed.take();
         in_memory.retain(|(tenant, _)| scope.covers(tenant));

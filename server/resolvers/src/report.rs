@@ -51,6 +51,7 @@ impl<'a> AnswerOrigin<'a> {
         sources: impl Iterator<Item = AnswerSource>,
         call: Option<&Call>,
     ) -> Self {
+        // `max` goes by the order of the variants: one call outweighs all cached answers.
         let source = sources.filter(|source| *source != AnswerSource::Nowhere).max();
         let source = source.unwrap_or(AnswerSource::Nowhere);
         Self { namespace, source, elapsed: call.map(|call| call.elapsed) }

@@ -86,6 +86,7 @@ impl ResolverRuntime {
         self.metrics.admitted(&loaded);
         let module = Arc::new(loaded?);
         let mut modules = self.modules.lock();
+        // Otherwise every module that was ever admitted would leave an entry.
         modules.retain(|_, module| module.strong_count() > 0);
         modules.insert(module.digest, Arc::downgrade(&module));
         Ok(module)
@@ -136,6 +137,7 @@ impl ResolverRuntime {
                 stale: milliseconds(manifest.stale_if_error_ms),
             },
             timeout: manifest.limits.timeout,
+            // A new number for each binding: cached answers of earlier ones are never found again.
             generation: self.generations.fetch_add(1, Ordering::Relaxed),
         })
     }

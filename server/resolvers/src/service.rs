@@ -161,6 +161,7 @@ impl ResolverService {
     pub fn record(&self, stored: StoredResolver) -> ResolverRecord {
         let (tenant, reference) = (&stored.tenant_id, stored.reference());
         if stored.enabled && !self.0.registry.tenants.has(tenant, reference) {
+            // It runs in its own task. Nobody waits for it here.
             drop(self.0.loader.load(tenant, reference));
         }
         let status = status_records::for_tenant(&self.0.registry, &stored);

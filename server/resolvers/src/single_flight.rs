@@ -38,6 +38,7 @@ impl<K: Eq + Hash, V: Clone + Send + Sync + 'static, N> SingleFlight<K, V, N> {
         F: Future<Output = V> + Send + 'static,
     {
         let mut flights = self.0.lock();
+        // An ended flight of this key goes, too, unless it is kept, so that `entry` begins a new one.
         flights.retain(|key, flight| flight.is_under_way() || is_kept(key, flight));
         let flight = flights.entry(key).or_insert_with(|| Flight::begin(work));
         flight.clone()

@@ -110,6 +110,7 @@ impl TenantResolvers {
             tenant,
             reference,
             entry,
+            // The same version counts, too: a load that failed may succeed later.
             |before| before.version <= reference.version,
             |_| milliseconds(now),
         );
@@ -172,6 +173,7 @@ impl TenantResolvers {
         });
         let others = all.filter(|(owner, _, id, _)| (owner.as_str(), *id) != (tenant, kept));
         let first = others.min_by_key(|(_, count, _, idle)| {
+            // `false` comes first: a recent use spares a resolver while there are others, and then the largest tenant gives way.
             let is_recent = *idle < RECENT;
             (is_recent, Reverse(if is_recent { *count } else { 0 }), Reverse(*idle))
         });

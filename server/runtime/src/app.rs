@@ -161,6 +161,7 @@ impl App {
                 self.metrics.quotas.refused(excess.quota);
             }
         })?;
+        // A check that begins after the answer must not find a table from before this commit.
         if let Some(position) = &committed.entities {
             self.entities.committed(&committed.tenant, position).await;
         }
@@ -266,6 +267,7 @@ impl App {
         for (map, entries) in maps.chain(own) {
             self.metrics.set_entries(map, entries);
         }
+        // The store counts them itself, and a counter of the registry cannot be set.
         self.metrics.conflicts.inner().store(self.store.conflicts(), Ordering::Relaxed);
         self.metrics.entity_bytes.set(i64::try_from(self.entities.weight()).unwrap_or(i64::MAX));
         self.metrics.render(text)
@@ -290,6 +292,7 @@ impl App {
     /// `MAX_STALENESS`.
     pub async fn token_holder(&self, token: &str) -> Result<Arc<TokenHolder>, AuthError> {
         let holder = self.authenticator.verify(token, self.clock.now()).await?;
+        // Asked after the verification, which may wait for a key set.
         if !self.tenant_freshness.is_proved() {
             return Err(AuthError::TenantsUnknown);
         }
@@ -328,6 +331,7 @@ impl App {
                 Ok(()) => return,
                 Err(error) => tracing::warn!(%error, "cannot listen for changes"),
             }
+            // What others wrote while nobody listened has no notification any more.
             self.changes.distrust();
             tokio::time::sleep(LISTEN_PAUSE).await;
         }
@@ -346,6 +350,7 @@ impl App {
                 Some(Notice::Entities(notice)) => self.entities.publish(&notice).await,
                 Some(Notice::Question(question)) => {
                     if let Some(log) = log.clone() {
+                        // In its own task: the notices behind this one do not wait for the answer.
                         self.background.spawn(async move { log.answer(&question).await });
                     }
                 }

@@ -20,6 +20,7 @@ impl BackgroundTasks {
 
     /// Ends all tasks. The database is closed only after that: a task that finds it closed would log a failure.
     pub async fn stop(&self) {
+        // Taken out, so that the lock is not held while they end.
         let mut tasks = mem::take(&mut *self.0.lock());
         tasks.shutdown().await;
     }

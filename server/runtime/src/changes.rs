@@ -26,6 +26,7 @@ impl App {
     /// The store failed, or did not answer within 5 s. The next call compares everything with the store.
     pub async fn catch_up(&self) -> Result<(), StoreError> {
         let mut state = self.changes.state.lock().await;
+        // The proof is of this instant: what is committed during the read may be missing from it.
         let began = Instant::now();
         if self.changes.take_distrust() {
             state.position = None;
@@ -57,6 +58,7 @@ impl App {
     async fn read_changes(&self, state: &mut ReaderState) -> Result<(), StoreError> {
         let mut has_more = true;
         while has_more {
+            // Taken out while it is applied: after a failure there is none, and the next read takes everything as changed.
             let news = tenant_reads::read_changes(&self.store, state.position.take()).await?;
             state.position = Some(match news {
                 News::Everything(position) => {
@@ -86,6 +88,7 @@ impl App {
         if !access.is_empty() {
             let access: Vec<&str> = access.into_iter().collect();
             self.service_keys.forget_tenants(access.iter().copied());
+            // Before the read below: what is read of them at this moment may be older, and is not kept.
             let remembered = self.authenticator.remembered_tenants(&access);
             let providers = self.read_closed(&remembered).await?;
             self.authenticator.apply(&access, &providers, &self.closed_tenants);
@@ -109,6 +112,7 @@ impl App {
         let snapshot = tenant_reads::read(&self.store, tenants).await?;
         let closed: HashSet<String> = snapshot.closed.into_iter().collect();
         if closed != *self.closed_tenants.all() {
+            // First, so that no caller of a closed tenant fills the memory again.
             self.closed_tenants.replace(closed);
             for tenant in &*self.closed_tenants.all() {
                 self.plans.forget(tenant);

@@ -125,6 +125,7 @@ impl EncodeMetric for Latencies {
                     *total += count.load(Ordering::Relaxed);
                 }
             }
+            // The encoder writes this bound as `+Inf`.
             let bounds = BOUNDS.into_iter().chain([f64::MAX]);
             let buckets: Vec<(f64, u64)> = bounds.zip(totals).collect();
             // The count comes from the buckets, so that both agree also while threads count.

@@ -94,6 +94,7 @@ impl EntityTables {
         // After the wait for the other load of the tenant, so that those who wait hold no turns.
         let turn = self.turns.begin(tenant).await;
         let turn = turn.map_err(|_| EntitiesError::TooManyLoads)?;
+        // The load keeps both until its end, even if this check goes away.
         let (most, held) = (self.most / 2, (one_at_a_time, turn));
         let loading = load::load(self.store.clone(), tenant.to_owned(), most, Arc::clone(&table));
         let loaded = load::apart(held, loading).await;
@@ -170,6 +171,7 @@ impl EntityTables {
     /// come again, and the table is loaded again.
     async fn begin_epoch(&self, tenant: &str, lost: u64) -> Result<(), StoreError> {
         let table = self.enter(tenant);
+        // First, so that no check reads the table of the lost history meanwhile.
         table.clear();
         let (store, own) = (self.store.clone(), tenant.to_owned());
         let now = Timestamp::from(self.clock.now()).millis();
@@ -181,6 +183,7 @@ impl EntityTables {
             tx.commit().await?;
             Ok::<_, StoreError>(position)
         };
+        // To its end: a cancelled `begin` could lose the write of another request.
         let position = run_to_end(beginning).await??;
         let revision = position.revision;
         table.note(position);
@@ -198,6 +201,7 @@ impl EntityTables {
         loop {
             let read_at = Instant::now();
             match self.round().await {
+                // The instant before the read: a later commit may be missing from it.
                 Ok(()) => self.freshness.prove(read_at),
                 Err(error) => tracing::warn!(%error, "cannot read changes of entities"),
             }
@@ -228,6 +232,7 @@ impl EntityTables {
         positions.extend(all);
         tx.end().await?;
         for (tenant, before) in known {
+            // It may have been dropped since, and then there is nothing to compare.
             let Some(table) = self.tenants.read().get(&*tenant).cloned() else { continue };
             match positions.remove(&tenant) {
                 Some(position) => self.follow(&tenant, table.note_read(before, position)).await,

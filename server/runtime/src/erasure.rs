@@ -49,6 +49,7 @@ async fn advance(store: &Store, deletion: &Deletion, now: Timestamp) -> Result<(
 
 /// Deletes the data of `tenant` and frees its slug.
 async fn erase(store: &Store, tenant: &str, now: Timestamp) -> Result<(), StoreError> {
+    // The rows first: after a crash in between, the next round still finds a tenant to erase.
     delete_rows(store, tenant).await?;
     let mut tx = store.write_all().await?;
     tx.attribute_to_service(now);

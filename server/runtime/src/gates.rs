@@ -207,8 +207,10 @@ fn judge(
     JudgingCases { present, replaced }: JudgingCases,
     may_go_on: impl Fn() -> bool,
 ) -> Result<Judgement, JsonError> {
+    // Those that could not be judged before this change, which may stay unjudged.
     let skipped = &replaced.as_ref().unwrap_or(&present).skipped;
     let report = report(content, &present, &may_go_on)?;
+    // Cases that the change stores have no such list yet, so that each of them may be skipped.
     let mut refused = refused(&report, |name| replaced.is_some() || skipped.contains(name));
     // Otherwise a change could bring the cases that it needs to pass.
     if let Some(replaced) = &replaced {

@@ -93,6 +93,7 @@ pub(crate) fn note_read(
     before: u64,
     position: HistoryPosition,
 ) -> Continuity {
+    // The database had this revision when the read began.
     if position.revision < before {
         return Continuity::Lost(before);
     }
@@ -100,6 +101,7 @@ pub(crate) fn note_read(
     if new < known || (new == known && !last.agrees_with(&position)) {
         return Continuity::Lost(last.revision);
     }
+    // A commit that is noted late adds nothing to a later place.
     if position.revision > last.revision {
         *last = if new == known { position.after(last) } else { position };
     }

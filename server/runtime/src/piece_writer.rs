@@ -62,6 +62,7 @@ impl PieceWriter {
     pub async fn send(&mut self, piece: impl Into<Bytes>) -> Result<(), Stop> {
         let until = Instant::now() + self.stall;
         tokio::select! {
+            // A client that takes each piece at once must not outrun the reason to stop.
             biased;
             stop = stopped(&mut self.stop) => Err(stop),
             sent = timeout_at(until, self.pieces.send(Some(piece.into()))) => match sent {

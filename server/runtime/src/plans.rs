@@ -142,6 +142,7 @@ impl Plans {
         at_least: u64,
     ) -> Result<Arc<CachedPlan>, PlanError> {
         if !self.cache.has_own(tenant, resource) {
+            // The plan of `*` knows which patterns the tenant has, and so which plan the resource can share.
             self.get(tenant, WILDCARD, at_least).await?;
             if let Some(pattern) = self.cache.shared_pattern(tenant, resource) {
                 if pattern != WILDCARD {
@@ -191,6 +192,7 @@ impl Plans {
             PlanError::TooManyLoads
         })?;
         self.metrics.loads.inc();
+        // After the wait for the turn: a change during the wait would make it useless.
         let known = Known { outdated: self.cache.outdated(tenant, resource), broader };
         let loaded = load::load_within(turn, &self.store, tenant, resource, known).await?;
         self.metrics.sources.count(loaded.source, 1);
@@ -210,6 +212,7 @@ impl Plans {
             if resource == WILDCARD {
                 return Ok(None);
             }
+            // Of any revision: the load shares it only if it is valid in its snapshot.
             let everything = self.get(tenant, WILDCARD, 0).await?;
             match everything.own_patterns().and_then(|own| own.pattern_around(resource)) {
                 Some(name) if name != resource => self.get(tenant, &name, 0).await.map(Some),
@@ -272,9 +275,11 @@ impl Plans {
             self.publish_present(tenant, position.revision);
             return Ok(committed);
         };
+        // First, so that no check is decided by outdated plans while an epoch begins.
         self.cache.publish(tenant, position.revision, touched);
         let continuity = self.histories.note_commit(tenant, position.clone());
         if let Some(position) = self.follow(tenant, continuity).await? {
+            // The answer names the revision of the epoch, which later checks can demand.
             committed.position = position;
         }
         Ok(committed)

@@ -22,6 +22,7 @@ impl QuotaMetrics {
         let refusals = Family::<Label, Counter>::default();
         let limits = Family::<Label, Gauge>::default();
         for quota in Quota::VARIANTS {
+            // What it returns is a lock, which must not be held at the next call.
             drop(refusals.get_or_create(&[("quota", quota.into_str())]));
         }
         let help = "Writes that were refused because a tenant has as much as a quota allows";

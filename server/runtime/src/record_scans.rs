@@ -43,6 +43,7 @@ impl RecordScans {
         let mut turns = None;
         if let Some(member) = member {
             // The length of the tenant's id keeps pairs apart whose joined texts are the same.
+            // First the turn of the member, so that only one scan of each member waits among those of all members.
             let own = self.of_member.begin(&format!("{}:{tenant}{member}", tenant.len())).await?;
             turns = Some((own, self.of_members.begin(tenant).await?));
         }

@@ -60,6 +60,7 @@ impl Awaited {
     /// Waits for `work`, which is told whether it is still awaited: no more when this future is dropped, because the client
     /// went away.
     pub(crate) async fn during<F: Future>(work: impl FnOnce(Self) -> F) -> F::Output {
+        // The future holds it, and drops it with itself.
         let waiting = Arc::new(());
         work(Self::while_held(&waiting)).await
     }

@@ -131,6 +131,7 @@ impl Differences {
         for group in report.groups {
             let ShadowGroup { change, resource, action, before, after, .. } = &group;
             let key = (*change, &**resource, &**action, &**before, &**after);
+            // `merge` has joined equal groups, so that none replaces another one here.
             self.groups.insert(self.groups.hasher().hash_one(key), group);
         }
         self.counts = ShadowReport { groups: Vec::new(), ..report };

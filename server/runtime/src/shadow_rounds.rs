@@ -76,6 +76,7 @@ impl App {
     async fn add_counts(&self, reports: &[(&Arc<Shadow>, ShadowReport)]) -> Result<(), StoreError> {
         let mut tx = self.store.write_all().await?;
         for (shadow, report) in reports {
+            // Other replicas add their counts to the same row.
             let mut all = shadows::lock_counts(&mut tx, &shadow.tenant, shadow.id).await?;
             all.merge(report.clone());
             shadows::store_counts(&mut tx, &shadow.tenant, shadow.id, &all).await?;
@@ -94,6 +95,7 @@ impl App {
             shadows::counts(tx, &row.tenant_id, row.shadow_id).await
         });
         let mut report = stored.await?;
+        // The comparison in memory may be an earlier one, which this process has not ended yet.
         let own = self.shadows.get(&row.tenant_id).filter(|own| own.id == row.shadow_id);
         if let Some(own) = own {
             report.merge(own.counts.report());

@@ -108,6 +108,7 @@ impl Shadows {
         let known = self.by_tenant.pin();
         let tenant = &*row.tenant_id;
         if known.get(tenant).is_none_or(|known| known.id != row.shadow_id) {
+            // Before the comparison is there: a check that finds it must not find the plans of the one before.
             self.cache.drop_plans(tenant);
             known.insert(tenant.into(), Arc::new(Shadow::new(row)));
         }
@@ -165,6 +166,7 @@ impl Shadows {
     fn want(&self, shadow: &Shadow, note: impl FnOnce(&mut WantedPlans)) {
         let mut state = shadow.wanted.lock();
         note(&mut state.wanted);
+        // Who has taken it looks again before it gives it back, and need not be woken.
         if !state.is_taken {
             self.wake.notify_one();
         }
@@ -173,6 +175,7 @@ impl Shadows {
     /// Waits until a check wants something. Returns the comparisons that do, each to one caller until it calls
     /// [`Shadow::next_wanted`] in vain.
     pub async fn wanting(&self) -> Vec<Arc<Shadow>> {
+        // A permit of `notify_one` stays, so that nothing that is wanted between two waits is missed.
         self.wake.notified().await;
         let mut all = self.all();
         all.retain(|shadow| {
@@ -185,6 +188,7 @@ impl Shadows {
     /// Keeps plans of a comparison that was compiled, by resource or pattern, unless the comparison is over.
     pub fn keep(&self, shadow: &Shadow, plans: Vec<(String, NewPlan)>) {
         let _changing = self.changing.lock();
+        // A comparison that began during the compilation has another id.
         if self.get(&shadow.tenant).is_some_and(|present| present.id == shadow.id) {
             for (resource, plan) in plans {
                 self.cache.keep(&shadow.tenant, &resource, plan);

@@ -36,6 +36,7 @@ pub(super) async fn banner(examples: &Examples, folder: Option<&Path>) -> anyhow
     for tenant in tenants.iter().take(MAX_TENANTS) {
         checks.push(examples.decide(&tenant.bundle).await?);
     }
+    // One more for the empty line before the checks.
     let room = SCREEN.saturating_sub(lines.len() + end.len() + 1);
     let chosen = fitting(checks, room);
     if !chosen.is_empty() {

@@ -88,6 +88,7 @@ impl Examples {
             format!("  -H \"Authorization: Bearer $({token})\" \\"),
         ];
         let first = lines.len();
+        // In single quotes of a shell, `'\''` is a quote.
         lines.extend(wrapped(&body.replace('\'', r"'\''"), WIDTH - "  -d ''".len()));
         for (index, line) in lines.iter_mut().enumerate().skip(first) {
             line.insert_str(0, if index == first { "  -d '" } else { "  " });
@@ -164,6 +165,7 @@ async fn answer(
     let tuples = case.relations.as_deref().unwrap_or_default();
     let assumed = Assumed { tuples, at: "" };
     let options = CheckOptions::present(CheckKind::Combined, MinRevisions::default());
+    // Only an explanation has hints.
     let options = CheckOptions { assumed, explain: true, ..options };
     let decided = checks::decide(app, &bundle.tenant, check, options).await?;
     let is_denied = decided.answer.effect == Effect::Deny;
@@ -199,6 +201,7 @@ fn pieces(json: &str) -> Vec<&str> {
             '"' => in_string = !in_string,
             ',' if !in_string => {
                 pieces.extend(json.get(rest_at..=at));
+                // A comma is one byte.
                 rest_at = at + 1;
             }
             _ => {}

@@ -63,5 +63,6 @@ fn create(path: &Path, content: &[u8]) -> std::io::Result<()> {
     let mut file =
         std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(content)?;
+    // A crash must not leave secrets behind whose key is lost.
     file.sync_all()
 }

@@ -36,8 +36,9 @@ pub(super) fn component(folder: &Path, module: &str) -> Result<Vec<u8>, String> 
     fs::read(file).map_err(|error| format!("`{}` cannot be read: {error}", file.display()))
 }
 
-/// Returns the directories whose changes matter for `dir`: itself, or while it is missing the one where it comes back; the folders in it that are or become tenant folders,
-/// and in those the folders of lists and of resolvers. The folders inside those are left out: builds write there.
+/// Returns the directories whose changes matter for `dir`: itself, or while it is missing the one where it comes back; the
+/// folders in it that are or become tenant folders, and in those the folders of lists and of resolvers. The folders inside those
+/// are left out: builds write there.
 pub(super) fn watched(dir: &Path) -> BTreeSet<PathBuf> {
     let mut all = BTreeSet::from([nearest_folder(dir)]);
     if !dir.join(TENANT_FILE).is_file() {

@@ -54,9 +54,11 @@ impl Issuer {
                 path.display()
             )
         })?;
+        // It accepts any bytes, so that the key is checked above.
         let key = EncodingKey::from_ec_der(&key);
         let mut jwk = Jwk::from_encoding_key(&key, Algorithm::ES256)?;
         jwk.common.public_key_use = Some(PublicKeyUse::Signature);
+        // The id follows from the key: a new key never has the id of an old one.
         jwk.common.key_id = Some(jwk.thumbprint(ThumbprintHash::SHA256)?);
         Ok(Self { url: format!("{base_url}/dev"), key, jwk, tenants })
     }

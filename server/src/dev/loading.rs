@@ -27,6 +27,7 @@ pub(super) async fn store_sample(
     let by = app.authored_by(ACTOR);
     let name = &tenant.bundle.tenant;
     let mut tx = app.store.write(name, by.at.millis()).await?;
+    // A tenant without a write has revision 0.
     let is_new = tenants::revision(&mut tx).await? == 0;
     tx.end().await?;
     if is_new {

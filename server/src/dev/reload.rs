@@ -157,6 +157,7 @@ impl Reloader {
             }
         }
         text += &self.clear_others(&old, &next).await;
+        // After the rules are stored: whoever gets a token for a new user finds them.
         self.examples.tenants.replace(next);
         text
     }

@@ -114,6 +114,7 @@ pub(super) async fn follow(
         }
         record.version += 1;
         record = record.signed(by);
+        // A record is stored as a whole, with its secrets.
         let secrets = resolvers::secrets(&mut tx, record.id).await?.unwrap_or_default();
         is_changed |= resolvers::store(&mut tx, &record, &secrets, None).await?;
     }

@@ -105,6 +105,7 @@ impl SignInRequest {
         Code {
             user: user.to_owned(),
             redirect_uri: self.redirect_uri.clone(),
+            // The form sends an empty field if there was none.
             nonce: self.nonce.clone().filter(|nonce| !nonce.is_empty()),
             challenge: self.code_challenge.clone(),
             use_as: USE.to_owned(),

@@ -60,6 +60,7 @@ impl ServedTenants {
             tenant.bundle.users.iter().map(|user| (&*tenant.bundle.tenant, user))
         });
         let users: Vec<(&str, &SampleUser)> = users.collect();
+        // A full name is unique, and goes before a `sub` that looks like one.
         if let Some((_, user)) = users.iter().find(|one| full_name(one) == name) {
             return Ok(read(user));
         }

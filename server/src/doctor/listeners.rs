@@ -20,11 +20,13 @@ const ANSWER: usize = 4 << 10;
 
 /// Looks whether the addresses are free or have this service, and whether the certificate can be used.
 pub(super) async fn examine(config: &Config, report: &mut Report) {
+    // Before the ports are tried, which this process holds then.
     let holder = match ask(probed(config), "live").await {
         Ok(()) => Holder::Service,
         Err(_) if config.edge.tls.is_some() => Holder::Unknown,
         Err(_) => Holder::Other,
     };
+    // Held until the end of this function, so that the second address must be another one.
     let public = port("LISTEN_ADDR", config.listen, holder, report);
     if let Some(address) = config.edge.admin_listen {
         let is_public = public.is_some() && address.port() == config.listen.port();

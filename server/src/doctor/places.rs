@@ -52,6 +52,7 @@ fn folder(variable: &str, path: &Path, needed: u64, report: &mut Report) {
         return report.wrong(ABOUT, text);
     }
     let Ok(disk) = rustix::fs::statvfs(&existing) else { return };
+    // `f_bavail` leaves out the blocks that only root may use.
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let (free_mib, needed_mib) = (free >> 20, needed >> 20);
     if free < needed {

@@ -70,8 +70,10 @@ async fn used_last(store: &Store) -> Result<Vec<(String, String)>, StoreError> {
 /// Returns the time in the answer of the provider (RFC 9110, section 6.6.1); `None` if it says none.
 async fn time(client: &Client, oidc: &OidcConfig) -> Option<DateTime<Utc>> {
     let url = oidc.jwks_uri.clone().or_else(|| Url::parse(&oidc.issuer).ok())?;
+    // Only the headers are of interest.
     let answer = client.send(Method::GET, url, HeaderMap::new(), None, 0).await.ok()?;
     let date = answer.headers.get(header::DATE)?.to_str().ok()?;
+    // RFC 9110, 5.6.7: the preferred form is a subset of the dates of mails.
     DateTime::parse_from_rfc2822(date).ok().map(|date| date.to_utc())
 }
 

@@ -79,6 +79,7 @@ impl Store {
         match url.split_once(':') {
             Some(("sqlite", _)) => {
                 let store = Self::new(Database::Sqlite(Arc::new(SqlitePools::open(url).await?)));
+                // Noted only: checks need no write, and the next write tries again first.
                 if let Err(error) = store.database.try_to_write().await {
                     tracing::warn!(%error, "the database cannot be written");
                     store.write_fault.note(&error);
@@ -186,10 +187,12 @@ impl Store {
 
     /// Begins the transaction of [`Store::write`] in a turn. The end of the transaction ends the turn.
     pub async fn write_in(&self, turn: WriteTurn, now: i64) -> Result<Tx, StoreError> {
+        // Only the turn takes a connection: writes that wait for theirs hold none of the pool.
         let mut tx = self.write_as(turn.tenant()).await?;
         tx.quotas = self.limits.quotas;
         tx.turn = Some(turn);
         tx.at = Timestamp::from_millis(now);
+        // The transaction has the turn already: if the lock fails, the transaction ends first and the turn last.
         tenants::lock(&mut tx, now).await?;
         Ok(tx)
     }
@@ -212,6 +215,7 @@ impl Store {
                 outcome => return outcome,
             }
         }
+        // The error of this run is final, also a conflict.
         transaction().await
     }
 
@@ -312,6 +316,7 @@ impl Store {
     }
 
     async fn begin_epochs(&self, newest: &NewestCommit) -> Result<(), StoreError> {
+        // `begin_read` and `begin_write` would wait for this very judgement.
         let mut tx = self.begin_read_now(EVERY_TENANT).await?;
         let Some(lost) = lost_commits::lost(&mut tx, newest).await? else { return tx.end().await };
         let tenants = lost_commits::every_tenant(&mut tx).await?;
@@ -360,6 +365,7 @@ impl Store {
             Database::Sqlite(_) => String::new(),
             Database::Postgres(_) => {
                 let host = rustix::system::uname();
+                // The blank at the end keeps port 80 from being the beginning of port 8080: queues are released by this prefix.
                 format!("{} {address} ", host.nodename().to_string_lossy())
             }
         }
@@ -446,6 +452,7 @@ async fn read_in<T, E: From<StoreError>>(
     mut tx: Tx,
     work: impl AsyncFnOnce(&mut Tx) -> Result<T, E>,
 ) -> Result<T, E> {
+    // After an error of `work` the drop of the transaction rolls it back.
     let found = work(&mut tx).await?;
     tx.end().await?;
     Ok(found)

@@ -40,7 +40,8 @@ pub struct WhatCanArguments {
     words: Vec<String>,
     #[command(flatten)]
     pub remote: RemoteArguments,
-    /// A role of the subject, besides the roles of `tenant.yaml`, and in place of the roles that the service knows. May be repeated.
+    /// A role of the subject, besides the roles of `tenant.yaml`, and in place of the roles that the service knows. May be
+    /// repeated.
     #[arg(long)]
     pub role: Vec<String>,
     /// The RBAC domain to decide in, such as a workspace [default: the tenant of the folder; with --url the domain of the
@@ -73,6 +74,7 @@ pub fn what(arguments: &WhatCanArguments, out: &mut dyn Write) -> anyhow::Result
     let bundle = Bundle::read_folder(folder)?;
     let domain = arguments.domain.as_deref().unwrap_or(&bundle.tenant);
     let mut roles = bundle.user(subject).map(|user| user.roles.clone()).unwrap_or_default();
+    // The named roles count beside those of the sample user.
     roles.extend(arguments.role.iter().cloned());
     let table = what_can(&decisions(&bundle), domain, subject, &roles);
     write(&table, arguments.table, out)
@@ -84,6 +86,7 @@ impl WhoCanArguments {
     /// # Errors
     /// There are too many words or too few, or the last is not a resource.
     pub(crate) fn question(&self) -> anyhow::Result<(&Path, Option<&str>, &str)> {
+        // A service needs no folder, so the first word is one only without `--url`.
         let (folder, words) = match (self.words.split_first(), &self.remote.url) {
             (Some((folder, words)), None) => (folder.as_str(), words),
             _ => ("", &*self.words),

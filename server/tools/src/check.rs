@@ -41,6 +41,7 @@ pub async fn run(
     let body = arguments.body();
     let bundle = arguments.dir.as_deref().map(Bundle::read_folder).transpose();
     let read = bundle.as_ref().ok().and_then(Option::as_ref);
+    // A mistake in the arguments is reported before a fault of the folder.
     if let Some(why) = refusal(arguments, &body, read) {
         writeln!(err, "portcullis: {why}")?;
         return Ok(ExitCode::from(REFUSED));

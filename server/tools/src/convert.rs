@@ -194,6 +194,7 @@ fn convert_folder(
             }
             for line in &written.left {
                 writeln!(err, "{line}")?;
+                // A file that cannot be read weighs more, and has the higher code.
                 code = code.max(NO_COUNTERPART);
             }
         }

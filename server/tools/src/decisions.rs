@@ -297,6 +297,7 @@ impl Seen {
 
     /// Takes the records before `since` as seen.
     fn begin_at(&mut self, since: Timestamp) {
+        // `from` subtracts it again.
         self.newest = Some(Timestamp::from_millis(since.millis() + LATE));
     }
 

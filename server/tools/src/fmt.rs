@@ -60,6 +60,7 @@ pub fn run(
                 Ok(false) => {}
                 Ok(true) => {
                     writeln!(out, "{}", file.display())?;
+                    // The highest code wins, so that a refused file is not hidden by one that differs.
                     code = if arguments.check { code.max(DIFFERS) } else { code };
                 }
                 Err(error) => {
@@ -90,6 +91,7 @@ fn format_file(file: &Path, check: bool) -> anyhow::Result<bool> {
     let text = fs::read_to_string(file).with_context(|| format!("{name}: cannot be read"))?;
     let formatted = format_conditions(&name, &text)?;
     let differs = formatted != text;
+    // A file that has the form already keeps its time of modification.
     if differs && !check {
         fs::write(file, formatted).with_context(|| format!("{name}: cannot be written"))?;
     }
@@ -112,6 +114,7 @@ fn one_expression(
     };
     let formatted = expression::layout(&condition, FORMAT_WIDTH);
     if check {
+        // The last line of the input ends with a break, which the form itself does not have.
         let differs = formatted != text.trim_end();
         return Ok(ExitCode::from(if differs { DIFFERS } else { FORMATTED }));
     }

@@ -32,6 +32,7 @@ pub fn run(
     let name = tenant_of(folder);
     let first = ask(arguments, &name, questions, out)?;
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    // Nothing is asked between these writes: all answers are known to be usable.
     for (name, text) in files::all(&first) {
         let file = folder.join(name);
         write_new(&file, &text).with_context(|| file.display().to_string())?;
@@ -69,6 +70,7 @@ fn tenant_of(folder: &Path) -> String {
 
 /// Writes a file. Fails if it exists.
 fn write_new(file: &Path, text: &str) -> io::Result<()> {
+    // A file that came between the check and here must not be replaced.
     fs::OpenOptions::new().write(true).create_new(true).open(file)?.write_all(text.as_bytes())
 }
 
@@ -109,6 +111,7 @@ fn shell_word(path: &Path) -> String {
     if text.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c)) {
         return text;
     }
+    // Inside single quotes a shell reads nothing but the end quote.
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 

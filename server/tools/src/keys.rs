@@ -37,7 +37,8 @@ pub struct CreateKeyArguments {
     expires_at: Option<String>,
     /// The permissions of the key, such as `resources:read,resources:write` [default: all but `audit:read`,
     /// `access:evaluate`, `access:search`, `policies:force`, `entities:read`, `entities:write`, `relations:read`,
-    /// `relations:write`, `relations:assume`, `decisions:read` and `decisions:write`]. Name `access:evaluate` for a key that requests checks.
+    /// `relations:write`, `relations:assume`, `decisions:read` and `decisions:write`]. Name `access:evaluate` for a key that
+    /// requests checks.
     #[arg(long, value_delimiter = ',')]
     permissions: Vec<String>,
     /// The one RBAC domain in which the key's checks are decided, as the domain claim of a token is. Needed in `saas` mode and
@@ -72,6 +73,7 @@ async fn existing_or_new(
 ) -> anyhow::Result<String> {
     let name = &*arguments.tenant;
     operator.must_serve(name).context("--tenant")?;
+    // A tenant that exists needs no further check: its name was accepted when it was made.
     if let Some(tenant) = tenants::find(&operator.store, name).await? {
         return Ok(tenant.id);
     }
@@ -100,6 +102,7 @@ pub async fn list(variables: &Variables, tenant: &str) -> anyhow::Result<()> {
     loop {
         let keys = tenants::list_keys(&operator.store, &tenant, page).await?;
         let Some(last) = keys.records.last() else { break };
+        // Keys are listed by id, so the last one is the place of the next page.
         page.after = last.id;
         for key in &keys.records {
             // The form of JSON: a name may hold any character.
@@ -157,6 +160,7 @@ fn new_key(arguments: &CreateKeyArguments, now: DateTime<Utc>) -> anyhow::Result
 /// Returns the faults of a body with the arguments in place of its members.
 fn by_argument(invalid: &Invalid) -> anyhow::Error {
     let faults = invalid.problems().iter().map(|problem| {
+        // The members of the body have the names of the arguments.
         let argument = problem.path.replace('/', "--").replace('_', "-");
         format!("{argument}: {}", problem.fault)
     });

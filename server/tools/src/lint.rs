@@ -97,6 +97,7 @@ pub fn findings(folder: &str, bundle: &Bundle, allowed: &[LintCode]) -> Vec<Find
         cases::doubts,
     ];
     let doubts = doubts.into_iter().flat_map(|doubts| doubts(bundle));
+    // The places come before the silencers, which stand beside the lines that they silence.
     let placed = doubts.map(|doubt| places.place(doubt)).collect();
     let mut findings = silencers::silence(placed, &places, allowed);
     findings.sort_by(|a, b| {

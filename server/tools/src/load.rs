@@ -1,4 +1,5 @@
-//! `portcullis import relations` and `import entities`: write a file of tuples or entities, one in a line, into a running service.
+//! `portcullis import relations` and `import entities`: write a file of tuples or entities, one in a line, into a running
+//! service.
 //!
 //! A part of the file is one call, and one transaction. What is written is noted beside the file, so that the command goes on
 //! there when it is run again after an interruption.
@@ -51,6 +52,7 @@ pub async fn run(
     let mut loader = Loader { service: &service, loaded, arguments, noted };
     if loader.noted.is_begun() && !loader.can_go_on(&mut parts).await? {
         loader.noted = NotedProgress::beside_changed(&arguments.file, &job);
+        // The comparison has read a part of the file, which has to be written after all.
         parts = Parts::new(BufReader::new(open(arguments, false)?), loaded);
     }
     let counts = loader.load(parts, err).await?;

@@ -94,8 +94,8 @@ fn covering(
     (found.into_values().flatten().collect(), left_out)
 }
 
-/// Returns the case that shows a recorded decision by a rule of this name, with tuples of the relations of `types`; `None` if none
-/// can.
+/// Returns the case that shows a recorded decision by a rule of this name, with tuples of the relations of `types`; `None` if
+/// none can.
 fn case_of(record: &Value, name: &str, types: &Rulebook) -> Option<Value> {
     let is_whole = ["token", "dropped"].iter().all(|name| record.get(name).is_none());
     let mut attributes = record["attributes"].as_object()?.clone();

@@ -46,8 +46,8 @@ pub struct MatrixArguments {
     pub resource: Vec<ResourcePattern>,
     #[command(flatten)]
     pub remote: RemoteArguments,
-    /// The RBAC domain to ask the service about, such as a workspace [default: the domain of the token or the service key]. Needed
-    /// in `saas` mode and with SINGLE_TENANT with a service key that has none.
+    /// The RBAC domain to ask the service about, such as a workspace [default: the domain of the token or the service key].
+    /// Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long, requires = "url")]
     pub domain: Option<String>,
     #[command(flatten)]
@@ -94,6 +94,7 @@ pub(crate) fn write(
     let mut section = lines::table(&cells, table.note.as_deref());
     section.notes.extend(left_out);
     let report = Report::new("", "Portcullis: decisions").section(section);
+    // The JSON has the same cells as the text.
     let shown = Shown { actions, report: MatrixTable { cells, ..table.clone() } };
     out.write_all(report.shown(arguments, || json(&shown)).as_bytes())?;
     Ok(if table.complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -124,6 +125,7 @@ pub fn diff(arguments: &DiffArguments, out: &mut dyn Write) -> anyhow::Result<Ex
         .section(lines::impact(&diff.impact, changes, actions))
         .section(lines::relations(&diff.relations))
         .section(lines::cases(&diff.cases));
+    // The code depends on the whole difference, and not on what is shown of it.
     let code = if diff.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERENT) };
     let shown = Shown { actions, report: diff.showing(actions) };
     out.write_all(report.shown(form, || json(&shown)).as_bytes())?;

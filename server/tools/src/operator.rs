@@ -34,6 +34,7 @@ impl OfflineOperator {
         let is_saas = variables.is_saas()?;
         let only_tenant = variables.only_tenant()?;
         let store = match creates {
+            // Only a command that creates something may make a database that does not exist.
             true => open_database(&url).await?,
             false => open_existing_database(&url).await?,
         };

@@ -141,6 +141,7 @@ async fn open_all<'f>(
     for tenant in found {
         let wanted = |case: &&Case| filter.is_none_or(|part| case.name.contains(part));
         let cases: Vec<_> = tenant.bundle.cases.iter().filter(wanted).collect();
+        // Resolvers of a tenant without chosen cases are not opened, because that may compile modules.
         if cases.is_empty() {
             continue;
         }
@@ -173,12 +174,14 @@ fn report(
     out: &mut dyn Write,
 ) -> Result<bool, TestError> {
     if let Some(file) = &arguments.junit {
+        // The file is written first, so that it exists even if the terminal cannot be written to.
         let written = fs::write(file, junit::document(results));
         written.map_err(|error| TestError::Report(file.display().to_string(), error))?;
     }
     for tenant in results {
         tenant.write_cases(out)?;
         tenant.write_warnings(out)?;
+        // Where only some cases run, most policies decide none.
         if arguments.case.is_none() {
             tenant.write_note(out)?;
         }
@@ -189,6 +192,7 @@ fn report(
     }
     let failed: usize = results.iter().map(TenantResults::failed).sum();
     let all: usize = results.iter().map(|tenant| tenant.cases.len()).sum();
+    // The share is one of all points together, and not the mean of the tenants.
     let points = results.iter().fold(Points::default(), |sum, one| sum.and(one.coverage.points()));
     let is_covered = arguments.min_coverage.is_none_or(|percent| points.reaches(percent));
     if let Some(percent) = arguments.min_coverage {

@@ -110,6 +110,7 @@ async fn decide_for_everybody(
 ) -> anyhow::Result<MatrixTable> {
     let named = NamedRoles::of(service).await?;
     let mut roles = json_texts(&named.names);
+    // The row of `null` is everybody without a role: only with it can equal rows stand for everybody.
     roles.push(Value::Null);
     let mut table = decide_for_roles(service, &roles, question, domain).await?;
     table.cells = with_everybody(table.cells, roles.len());
@@ -132,6 +133,7 @@ async fn wanted(service: &Service, patterns: &[ResourcePattern]) -> anyhow::Resu
         ResourcePattern::Exact(name) => Some(name.as_str()),
         _ => None,
     });
+    // A registered resource that is also named occurs twice, and the set keeps one.
     let all: BTreeSet<&str> = matching.chain(named).collect();
     anyhow::ensure!(!all.is_empty(), "no registered resource matches --resource");
     Ok(all.into_iter().map(str::to_owned).collect())
@@ -145,6 +147,7 @@ async fn decide_for_roles(
     domain: Option<&str>,
 ) -> anyhow::Result<MatrixTable> {
     let mut table = MatrixTable { complete: true, ..MatrixTable::default() };
+    // The service refuses more rows at once, so the table is put together from several calls.
     for roles in roles.chunks(MAX_ROWS) {
         let mut question = question.clone();
         question["roles"] = json!(roles);
@@ -185,6 +188,7 @@ async fn decided(
         question["domain"] = domain.into();
     }
     let mut table = MatrixTable { complete: true, ..MatrixTable::default() };
+    // A service that always gives another cursor must not keep the command running for ever.
     for _ in 0..MAX_PAGES {
         let answer: MatrixAnswer = service.post("matrix", &question).await?;
         match answer.add_to(&mut table) {
@@ -223,6 +227,7 @@ fn row(cell: AnsweredCell, domain: &str) -> Option<MatrixRow> {
         _ => depending(cell.condition, cell.policies),
     };
     Some(MatrixRow {
+        // A row of a subject shows the subject in the place of a role.
         role: cell.role.or(cell.subject),
         domain: Some(domain.to_owned()),
         resource: cell.resource,
@@ -287,6 +292,7 @@ async fn add_subjects(
             MatrixRow { role: Some(one.id), outcome, ..row.clone() }
         });
         table.cells.extend(open);
+        // The service says why a search is not complete.
         if page.because.is_some() {
             (table.complete, table.note) = (false, page.because);
         }

@@ -82,6 +82,7 @@ async fn replay(
         (None, None, None) => anyhow::bail!("expected a tenant folder, --draft or --revision"),
     };
     let mut question = json!({"candidate": candidate});
+    // Both ends are counted from the same instant.
     let now = clock.now().into();
     for (name, moment) in [("from", since), ("to", until)] {
         if let Some(moment) = moment {
@@ -97,12 +98,13 @@ async fn replay(
         serde_json::to_string(&report).map(|json| json + "\n").unwrap_or_default()
     });
     out.write_all(text.as_bytes())?;
+    // Without `--fail-on`, differences are shown and are no failure.
     Ok(!fail_on.iter().any(|change| report.count(*change) > 0))
 }
 
 fn shown(report: &ReplayReport) -> Report {
     let mut title = format!("{} decisions replayed", report.replayed);
-    let lost = report.replayed - report.reproduced;
+    let lost = report.replayed.saturating_sub(report.reproduced);
     if lost > 0 {
         // A text takes any other.
         let _ = write!(title, ", {lost} of them not reproduced by their own rules");

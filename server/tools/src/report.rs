@@ -199,10 +199,12 @@ impl Section {
             title = format!("{title} ({})", self.entries.len());
         }
         line(out, &format!("\n<details><summary>{title}</summary>"));
+        // The number of entries is halved until the text fits, so there are few attempts.
         let mut shown = self.fitting(all);
         let mut more = "`--all` prints them";
         let lines = loop {
             let lines = self.lines(Style::Diff, shown, more);
+            // Each line has a break behind it.
             let length: usize = lines.iter().map(|line| line.len() + 1).sum();
             if shown == 0 || out.len() + length <= MAX_COMMENT {
                 break lines;
@@ -226,6 +228,7 @@ impl Section {
             lines += 1 + entry.details.len();
             all || lines <= MAX_LINES
         });
+        // One entry is shown even if it alone has too many lines.
         fitting.count().max(1).min(self.entries.len())
     }
 
@@ -291,6 +294,7 @@ fn line(out: &mut String, text: &str) {
 
 /// Returns a row of backticks that is longer than every one in the lines, and than `least` - 1.
 fn fence(lines: &[&str], least: usize) -> String {
+    // A fence must be longer than every run of backticks inside it.
     let rows = lines.iter().flat_map(|line| line.split(|c| c != '`').map(str::len));
     "`".repeat(least.max(rows.max().unwrap_or_default() + 1))
 }

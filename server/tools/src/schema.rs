@@ -87,6 +87,7 @@ fn print(schemas: &[FileSchema], types: &[NewType], out: &mut dyn Write) -> anyh
 
 /// Returns the text of a schema, with the names that the types declare.
 fn text(schema: &FileSchema, types: &[NewType]) -> String {
+    // Without names to add, the text is the same as the published one.
     if types.is_empty() {
         return schema.to_text();
     }

@@ -105,6 +105,7 @@ impl Service {
     /// Returns the URL of a route of `/api/v1`, such as `export`.
     pub(crate) fn route(&self, route: &str, query: &[(&str, &str)]) -> Url {
         let mut url = self.base.clone();
+        // The base may have a path of its own, behind which a proxy has the service.
         url.set_path(&format!("{}/api/v1/{route}", self.base.path().trim_end_matches('/')));
         url.set_query(None);
         if !query.is_empty() {
@@ -138,6 +139,7 @@ impl Service {
     ) -> anyhow::Result<Answer> {
         let path = id.map_or_else(|| route.to_owned(), |id| format!("{route}/{id}"));
         let (url, headers) =
+            // The client sets the type of the content, because it chooses the boundary of the form.
             (self.route(&path, &[]), HeaderMap::from_iter([self.credential.clone()]));
         let sent = self.client.send_form(method.clone(), url, headers, form, self.max_answer).await;
         self.accepted(method, route, self.received(sent)?)
@@ -149,6 +151,7 @@ impl Service {
             format!("`{}` gives no answer; is the service running there?", self.base)
         })?;
         anyhow::ensure!(
+            // The client cuts the body at the limit, so a body of this length may be incomplete.
             answer.body.len() < self.max_answer,
             "the answer of `{}` is larger than {} bytes",
             self.base,
@@ -206,8 +209,8 @@ impl Service {
         parsed(&answer, &Method::POST, route)
     }
 
-    /// Passes each event of the answer to a `POST` of a question, which changes nothing, to `take`. All come on one connection, so
-    /// that one replica sends them.
+    /// Passes each event of the answer to a `POST` of a question, which changes nothing, to `take`. All come on one connection,
+    /// so that one replica sends them.
     pub(crate) async fn post_for_events<T: DeserializeOwned>(
         &self,
         route: &'static str,
@@ -226,6 +229,7 @@ impl Service {
         let answer = self.client.send_for_pieces(Method::POST, url, headers, body, most, |piece| {
             events.add(piece, |data| match serde_json::from_slice(data) {
                 Ok(event) => take(event),
+                // The closure cannot end the answer, so the error waits until everything has arrived.
                 Err(error) => wrong = Some(error),
             });
         });
@@ -278,6 +282,7 @@ impl Service {
                 None => return Ok(is_whole),
                 // What the reader left unread is missing, though it wants no more.
                 Some(_) if !wants_more => return Ok(false),
+                // The link of the service may be relative.
                 Some(next) => url = url.join(next)?,
             }
         }
@@ -319,5 +324,6 @@ fn parsed<T: DeserializeOwned>(answer: &Answer, method: &Method, route: &str) ->
 /// Returns the URL in `Link: <…>; rel="next"`.
 fn next_page(headers: &HeaderMap) -> Option<&str> {
     let link = headers.get(LINK)?.to_str().ok()?;
+    // The service sends one link only, which is the one to the next page.
     link.strip_prefix('<')?.split_once('>').map(|(url, _)| url)
 }

@@ -79,6 +79,7 @@ impl Source {
     /// Sends what waits, for at most `limit`, and makes no span any more.
     pub(crate) async fn stop(&self, limit: Duration) {
         let provider = self.provider.clone();
+        // The shutdown blocks its thread until the exporter is done.
         let stopped = run_apart(move || provider.shutdown_with_timeout(limit)).await;
         if let Ok(Err(error)) = stopped {
             tracing::warn!(%error, "stopped before all spans were sent");
@@ -90,6 +91,7 @@ impl Source {
 fn begin(tracer: &SdkTracer, span: SpanBuilder, parent: &Context) -> Option<Context> {
     let span = tracer.build_with_context(span.with_kind(SpanKind::Server), parent);
     let sampled = span.is_recording();
+    // The steps of the request find the tracer in the context.
     sampled.then(|| Context::new().with_value(tracer.clone()).with_span(span))
 }
 

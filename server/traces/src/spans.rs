@@ -71,6 +71,7 @@ pub async fn verification<T, E>(
     name: &'static str,
     work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
+    // Without it the span of the request runs already, or there is none: then this is a step as any other.
     let Some(verification) = Verification::begin() else { return step(name, work).await };
     let outcome = work.await;
     if outcome.is_ok() {

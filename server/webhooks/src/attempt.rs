@@ -98,12 +98,15 @@ fn pause(headers: &HeaderMap, at: Timestamp) -> Option<Duration> {
         // A number that is too large is the longest pause.
         return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
+    // The preferred form of an HTTP date is one of RFC 2822. The obsolete forms ask for no pause.
     let until = DateTime::parse_from_rfc2822(text).ok()?.timestamp_millis();
+    // An instant in the past asks for no pause.
     Some(Duration::from_millis(u64::try_from(until - at.millis()).unwrap_or(0)))
 }
 
 /// Returns the first bytes of a response as text that every database can store.
 fn kept(answer: &[u8]) -> String {
+    // PostgreSQL refuses a NUL in a text.
     let mut text = String::from_utf8_lossy(answer).replace('\0', "\u{fffd}");
     text.truncate(text.floor_char_boundary(MAX_KEPT));
     text

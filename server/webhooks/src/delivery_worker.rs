@@ -145,6 +145,7 @@ impl DeliveryWorker {
             .store
             .read(&queue.tenant, async |tx| next_due(tx, queue, &self.terms(), false).await)
             .await?;
+        // `next_jobs` takes a turn of its own: holding two could keep all queues waiting for each other.
         drop(turn);
         match jobs.first() {
             Some(job) if job.must_report() => {
@@ -180,6 +181,7 @@ impl DeliveryWorker {
             jobs::report_dropped(&mut tx, queue, job).await?;
         }
         if due.is_empty() {
+            // Without an attempt, nothing new is known about the receiver.
             let slow = if done.is_empty() { queue.slow } else { is_slow(done) };
             delivery_queues::release(&mut tx, queue, slow, terms.now).await?;
         }
@@ -201,6 +203,7 @@ impl DeliveryWorker {
             done
         };
         let at_once = if queue.denials { self.denials_at_once } else { 1 };
+        // The condition is asked when an attempt may begin, so that it sees how earlier ones ended.
         let begun = stream::iter(jobs).take_while(|_| {
             std::future::ready(
                 goes_on.load(Ordering::Relaxed)
@@ -248,6 +251,7 @@ impl DeliveryWorker {
             (Some(_), Some(wait)) => (DeliveryState::Retrying, Some(wait)),
             (Some(_), None) => (DeliveryState::Dead, None),
         };
+        // The wait begins with the end of the attempt: `at` is its begin.
         let now = Timestamp::from(self.clock.now());
         AttemptRecord {
             id: self.ids.next(at),

@@ -64,9 +64,11 @@ impl DenialSubscribers {
             return Ok(subscribes);
         }
         let _turn = self.reads.begin_patiently(tenant).await;
+        // Whoever had the turn before may have read it.
         if let Some(subscribes) = self.known(tenant) {
             return Ok(subscribes);
         }
+        // This comes before the read: what changes during it is noticed by this number.
         let changes = *self.changes.lock();
         let subscribes =
             self.store.read(tenant, async |tx| webhooks::subscribes_to_denials(tx).await).await?;
@@ -86,6 +88,7 @@ impl DenialSubscribers {
 
     /// Keeps what a read found that began after `changes` changes. Does nothing if that may have changed since.
     fn keep(&self, changes: u64, tenant: &str, subscribes: bool) {
+        // The lock is held until the end, so that no change comes between the comparison and the insertion.
         let now = self.changes.lock();
         if *now != changes {
             return;

@@ -83,6 +83,7 @@ impl Denials {
             }
         }
         if missing > 0 {
+            // `inc_by` returns the value from before.
             let lost = self.0.lost.inc_by(missing) + missing;
             tracing::error!(
                 lost,
@@ -113,6 +114,7 @@ impl DenialParts {
         let Some(queue) = queues.get_mut(tenant) else { return Vec::new() };
         let group: Vec<_> = queue.drain(..queue.len().min(MAX_GROUP)).collect();
         if group.is_empty() {
+            // This happens under the lock of `enqueue`: the next event finds no queue, and starts a task again.
             queues.remove(tenant);
         }
         group
@@ -121,6 +123,7 @@ impl DenialParts {
     async fn write_all(&self, tenant: &str) {
         loop {
             let group = OnceLock::new();
+            // A repetition writes the same group: it was taken from the queue already.
             let due = self.store.repeated(|| self.write_group(tenant, &group)).await;
             let group = group.into_inner().unwrap_or_default();
             match due {

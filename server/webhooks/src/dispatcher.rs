@@ -54,6 +54,7 @@ impl Dispatcher {
             });
             tokio::select! {
                 () = self.wake.notified() => {}
+                // While nothing is served this branch is disabled, and the others decide.
                 Some(_) = served.join_next() => {}
                 () = tokio::time::sleep(pause) => {}
             }
@@ -83,6 +84,7 @@ impl Dispatcher {
 
     /// Claims due queues, as far as there is room, and starts to serve them. Returns the time to sleep.
     async fn claim(&self, served: &mut JoinSet<()>) -> Result<Duration, StoreError> {
+        // A finished task counts in `len` until it is joined.
         while served.try_join_next().is_some() {}
         let room = MAX_QUEUES.saturating_sub(served.len());
         if room == 0 {
@@ -90,6 +92,7 @@ impl Dispatcher {
         }
         let terms = self.worker.terms();
         let store = &self.worker.store;
+        // A read comes first: while nothing is due, no transaction that writes is begun.
         let due =
             store.read_all(async |tx| delivery_queues::next_due(tx, terms.holder).await).await?;
         match due {
@@ -103,6 +106,7 @@ impl Dispatcher {
         let slow_room = MAX_SLOW_QUEUES.saturating_sub(self.slow_queues.load(Ordering::Relaxed));
         let mut tx = self.worker.store.write_all().await?;
         let mut claimed = delivery_queues::claim(&mut tx, &terms, false, room).await?;
+        // `claim` returns at most `room` queues.
         let slow_room = slow_room.min(room - claimed.len());
         claimed.extend(delivery_queues::claim(&mut tx, &terms, true, slow_room).await?);
         tx.commit().await?;

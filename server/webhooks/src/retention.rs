@@ -31,6 +31,7 @@ async fn prune(store: &Store, before: Timestamp) -> Result<(), StoreError> {
         let mut tx = store.write_all().await?;
         let removed = retention::prune(&mut tx, before, BATCH).await?;
         tx.commit().await?;
+        // A batch may remove few rows of each kind, so that only an empty one is the end.
         if removed == 0 {
             return Ok(());
         }

@@ -31,6 +31,7 @@ impl Schedule {
         if failures >= self.max_failures {
             return None;
         }
+        // `backoff` is never empty, and its last wait repeats.
         let index = usize::try_from(failures - 1).unwrap_or(0).min(self.backoff.len() - 1);
         let wait = self.backoff[index].mul_f64(1.0 + MAX_JITTER * self.jitter.next());
         Some(wait.max(pause.unwrap_or_default().min(MAX_PAUSE)))
@@ -39,6 +40,7 @@ impl Schedule {
     /// Returns the longest wait.
     pub fn longest_wait(&self) -> Duration {
         let longest = self.backoff.iter().max().copied().unwrap_or_default();
+        // A receiver may ask for a longer pause than any wait.
         longest.mul_f64(1.0 + MAX_JITTER).max(MAX_PAUSE)
     }
 }

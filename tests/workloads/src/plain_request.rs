@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{DOMAIN, SampleAttribute, SampleRequest};
 
-/// A request. [`PlainRequest::parse`] is also the bare parse with which W5 is compared: typed, borrowed, without an allocation. It
-/// handles no escapes, no duplicate members and no further attributes, and its errors are not useful.
+/// A request. [`PlainRequest::parse`] is also the bare parse with which W5 is compared: typed, borrowed, without an allocation.
+/// It handles no escapes, no duplicate members and no further attributes, and its errors are not useful.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the body of a check")]
 pub struct PlainRequest<'a> {

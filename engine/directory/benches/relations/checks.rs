@@ -40,6 +40,7 @@ pub(crate) fn has(
 }
 
 pub(crate) fn checks(tuples: &Tuples, group: &mut Group<'_>) -> Result<()> {
+    // Without room for closures none is kept, so that each check is a cold one.
     let (hot, cold) = (tuples.graph(CLOSURES)?, tuples.graph(0)?);
     for name in ["viewer", "read"] {
         let relation = hot.schema().relation("document", name).context(name)?;

@@ -123,6 +123,7 @@ const LEVELS: usize = 5;
 
 /// Returns the number of the first folder of a level.
 fn start(level: usize) -> usize {
+    // Up to the next level there are four times as many folders as up to this one.
     if level == 0 { 0 } else { FOLDERS >> (2 * (LEVELS - level)) }
 }
 
@@ -153,6 +154,7 @@ pub(crate) fn drive(documents: usize) -> Result<Tuples> {
     for group in 1..GROUPS {
         // Groups are four levels deep.
         for _ in 0..if random.u8(..5) == 0 { 2 } else { 1 } {
+            // A group above has a smaller number, so that there is no ring.
             let above = (GROUP, random.usize(group / 8..group / 4 + 1));
             tuples.add(above, "member", (GROUP, group), Some("member"))?;
         }

@@ -49,6 +49,7 @@ fn objects(
         let subject =
             graph.subject(user, SubjectClaims::default(), DateTime::UNIX_EPOCH, &mut buffer);
         let list = |most| {
+            // A copy each time, because the call takes edges from it.
             let list = subject.objects(relation, &mut { ALL_EDGES }).context("too many edges")?;
             anyhow::Ok(list.ids().take(most).count())
         };

@@ -46,12 +46,14 @@ pub(super) fn costs(rules: &[Rule<'_>]) -> Vec<Option<Cost>> {
             open.extend(all.map(|cost| Reverse((cost, *place))));
         }
         while let Some(Reverse((cost, place))) = open.pop() {
+            // A way that is not longer came before.
             if costs[place].is_some() {
                 continue;
             }
             costs[place] = Some(cost);
             for (dependent, index) in &dependents[place] {
                 let rule = &rules[*dependent];
+                // Rules of higher levels are looked at with their own level.
                 if rule.level == rules[place].level {
                     let cost = by_need(rule, *index, &costs).or_else(|| by_all(rule, &costs));
                     open.extend(cost.map(|cost| Reverse((cost, *dependent))));

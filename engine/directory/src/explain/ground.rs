@@ -90,6 +90,7 @@ impl<'e> Ground<'e> {
 
     /// Returns the number of edges that were looked at.
     pub(super) fn looked_at_edges(&self) -> usize {
+        // A closure that is too large was given up at this number.
         self.possible.edges.unwrap_or(MAX_EDGES) + self.most.edges - self.left.edges
     }
 
@@ -120,6 +121,7 @@ impl<'e> Ground<'e> {
     fn rule(&mut self, place: usize) -> Option<Rule<'e>> {
         let (graph, Instance { node, term }) = (self.graph, self.instances.get(place));
         let flat = graph.schema.flat(term);
+        // One step for the instance itself, so that instances without edges end, too.
         self.left.steps = self.left.steps.checked_sub(1 + flat.same.len() + flat.none.len())?;
         let mut rule = Rule { is_all: flat.is_all, level: flat.level, ..Rule::default() };
         let same = flat.same.iter().map(|term| (*term, false));
@@ -203,6 +205,7 @@ impl<'e> Ground<'e> {
         edges.each(EdgeKey::for_relation(number), |edges| {
             self.note(relation, place);
             let related = edges.key.subject_relation();
+            // A copy, because `add` needs the whole ground.
             let members = self.possible.members(related).to_vec();
             self.left.edges = self.left.edges.checked_sub(members.len())?;
             for member in members {
@@ -261,6 +264,7 @@ impl<'e> Ground<'e> {
         for object in objects {
             let Some(type_id) = graph.schema.type_id(object.object_type) else { continue };
             let node = graph.table.find(*object);
+            // An object that no tuple names has a number in the closure alone.
             let node = node.or_else(|| self.closure.unknown(type_id, object.id));
             let Some(node) = node else { continue };
             for (_, term) in arrow.targets.iter().filter(|target| target.0 == type_id) {

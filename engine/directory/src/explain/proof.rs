@@ -74,6 +74,7 @@ impl<'p, 'e> Proof<'p, 'e> {
             for need in &rule.needs {
                 if rule.is_all {
                     self.factor(*need, false, &[]);
+                // Only parts about the same object: an edge leads to another one.
                 } else if need.edge.is_none() && !known.contains(&need.place) {
                     known.push(need.place);
                 }
@@ -113,6 +114,7 @@ impl<'p, 'e> Proof<'p, 'e> {
                 Reason::All => {
                     // The last one that is opened is followed first.
                     for need in rule.needs.iter().rev() {
+                        // Each factor takes a copy of the path.
                         self.edges = self.edges.checked_sub(path.len())?;
                         self.factor(*need, is_negated, &path);
                     }

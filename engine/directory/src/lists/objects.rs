@@ -37,6 +37,7 @@ impl GraphSubject<'_> {
         let limits = (Moment::new(self.now), MaxWork::new(*left));
         let mut derivation = Derivation::new(graph, &cone, &mut facts, &mut memory, limits);
         let derived = derivation.derive(closure.members(None), &closure.claimed);
+        // Also if it fails: what was looked at is spent.
         *left = derivation.left.edges;
         derived?;
         Some(facts)
@@ -63,6 +64,7 @@ impl GraphSubject<'_> {
         let unknown = self.closure.iter().flat_map(|closure| closure.unknown_nodes());
         let unknown = unknown.filter(|(node, own, _)| *own == type_id && nodes.contains(*node));
         let mut unknown: Vec<&str> = unknown.map(|(_, _, id)| id).collect();
+        // `merged` takes lists that ascend.
         unknown.sort_unstable();
         merged(stored, unknown.into_iter())
     }

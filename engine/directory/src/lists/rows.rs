@@ -148,6 +148,7 @@ impl RowBuilder<'_> {
             return Ok(RelatedRows::none());
         }
         if !self.reads_hops(term) {
+            // A copy, because `rows` needs the whole builder.
             return self.rows(&self.facts.get(term).clone());
         }
         self.open.push(term);
@@ -200,6 +201,7 @@ impl RowBuilder<'_> {
         let mut stored = RoaringBitmap::new();
         for (relation, _) in &flat.stored {
             let hop = self.hop(*relation);
+            // Stored edges count where nothing stands for them, and for the rows in which they go first.
             if hop.is_none_or(|hop| !hop.stored.is_empty()) {
                 self.add_stored(*relation, &mut stored);
             }
@@ -227,6 +229,7 @@ impl RowBuilder<'_> {
     /// Returns the rows of these nodes.
     fn rows(&mut self, nodes: &RoaringBitmap) -> Result<RelatedRows, RowsTooLarge> {
         let ids: Vec<&str> =
+            // One more than is left, so that `take` sees the excess.
             self.subject.ids(nodes, self.type_id).take(self.budget.ids + 1).collect();
         self.budget.take(ids.iter().copied())?;
         Ok(if ids.is_empty() { RelatedRows::none() } else { RelatedRows::Ids(shared(ids)) })
@@ -263,6 +266,7 @@ impl RowBuilder<'_> {
         };
         let rows = match &hop.objects {
             HopObjects::Known(known) if objects.iter().any(|one| known.contains(one)) => {
+                // A conjunction without parts: every row.
                 RelatedRows::All(Vec::new())
             }
             HopObjects::Attribute(attribute) if !objects.is_empty() => {
@@ -275,6 +279,7 @@ impl RowBuilder<'_> {
             return Ok(rows);
         }
         self.budget.take(hop.stored.iter().copied())?;
+        // In these rows stored edges go first, so the attribute does not count.
         let stored = RelatedRows::Ids(shared(hop.stored.iter().copied()));
         Ok(RelatedRows::All(vec![RelatedRows::Not(Box::new(stored)), rows]))
     }

@@ -168,6 +168,7 @@ impl<'g> Descent<'g, '_> {
             for arrow in &flat.arrows {
                 match (resource.hop(node, arrow.over), edges) {
                     (Some(objects), _) => {
+                        // An object that no tuple names leads to nobody, because claims count for nobody here.
                         let known = objects.iter().filter_map(|one| self.graph.table.find(*one));
                         known.for_each(|node| self.arrive(node, arrow));
                     }
@@ -198,6 +199,7 @@ impl<'g> Descent<'g, '_> {
             self.left.edges = self.left.edges.checked_sub(edges.len())?;
             let related = edges.key.subject_relation();
             let related = related.map(|number| schema.by_number(number).map(RelationId::term));
+            // A copy, because `open` borrows all of `self`.
             let mut moment = self.moment.clone();
             for node in edges.nodes(&mut moment) {
                 match related {

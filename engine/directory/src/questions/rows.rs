@@ -79,6 +79,7 @@ impl Graph {
                     Ok(Some(relation)) => found.of_rows.insert(name, Ok(relation)),
                     Err(Inexact::Because(reason)) => found.of_rows.insert(name, Err(reason)),
                     Err(Inexact::TooLarge) => {
+                        // This budget is spent: a new one has the limits.
                         let RowBudget { edges, ids, .. } = RowBudget::default();
                         let reason = format!(
                             "`{RELATION}.{name}` needs more than {ids} ids, or a look at more than {edges} edges"
@@ -146,6 +147,7 @@ impl<'q> RowPlan<'q> {
             return Ok(None);
         }
         let Some(relation) = schema.relation(object_type, name) else {
+            // The type is declared without this relation, so it is known that no row has it.
             return Ok(Some(RowRelation {
                 rows: RelatedRows::none(),
                 references: Vec::new(),

@@ -90,6 +90,7 @@ impl<'d> Compiler<'d> {
                 let what =
                     format!("at most {MAX_TERMS} parts and targets in the lines of all types");
                 self.fault(Fault::Expected(what));
+                // The schema is refused, and further lines would only take memory.
                 break;
             }
         }
@@ -100,6 +101,7 @@ impl<'d> Compiler<'d> {
 
     /// Notes each `!` before a part that depends on the term with the `!`.
     fn check_negations(&mut self, layers: &[Layer]) {
+        // Taken out, because a fault needs the whole compiler.
         for Negation { term, factor, relation, position } in std::mem::take(&mut self.negations) {
             // Terms of one component depend on each other.
             if layers[term as usize].component == layers[factor as usize].component {
@@ -120,6 +122,7 @@ impl<'d> Compiler<'d> {
         let Some(listed) = stored_in(whole) else { return };
         let stored: Box<[Storable]> = listed.iter().filter_map(|one| self.storable(one)).collect();
         let are_objects = stored.iter().all(|one| one.which == StorableSubjects::One);
+        // Only such a relation may stand before a `.` (section 12.10).
         let is_whole = matches!(whole, LinePart::Stored(_));
         let entry = &mut self.names.relations[self.relation.0 as usize];
         entry.leads_to =
@@ -216,6 +219,7 @@ impl<'d> Compiler<'d> {
     fn arrow(&mut self, of_type: TypeId, words: &'d [Word]) -> Option<Arrow> {
         let (first, rest) = words.split_first()?;
         let over = self.relation_of(of_type, first)?;
+        // A copy, because the parts behind the `.` are added to the compiler.
         let Some(types) = self.names.entry(over).leads_to.clone() else {
             let expected = format!(
                 "a relation before `.` that stores objects alone: only types in `[…]`, without `#` and `*`, as `{}` of \
@@ -280,6 +284,7 @@ impl<'d> Compiler<'d> {
     fn check_sources(&mut self, definition: &RelationDefinition) {
         let entry = self.names.entry(self.relation);
         let users = Storable {
+            // `user` is always there: it exists without being declared.
             subject_type: self.names.type_id(USER).unwrap_or(TypeId::MAX),
             which: StorableSubjects::One,
         };

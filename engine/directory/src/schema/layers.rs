@@ -65,11 +65,13 @@ impl Components<'_> {
             match frame.dependencies.get(frame.next) {
                 Some((dependency, _)) if self.met[*dependency as usize] == 0 => {
                     let dependency = *dependency;
+                    // `next` stays: the dependency is looked at again when it is finished.
                     frames.push(self.enter(dependency));
                 }
                 Some((dependency, _)) => {
                     let dependency = *dependency as usize;
                     frame.next += 1;
+                    // A component that is closed does not lead back here.
                     if self.layers[dependency].component == UNKNOWN {
                         self.lowest[term] = self.lowest[term].min(self.lowest[dependency]);
                     }
@@ -111,6 +113,7 @@ impl Components<'_> {
         for term in &members {
             for (dependency, is_positive) in self.dependencies(*term) {
                 let below = self.layers[dependency as usize];
+                // A `!` within a component is a fault, which the compiler notes.
                 if below.component != self.components {
                     level = level.max(below.level + u32::from(!is_positive));
                 }

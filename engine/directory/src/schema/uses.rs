@@ -56,6 +56,7 @@ pub(super) fn uses(terms: &[Term]) -> Vec<Box<[Use]>> {
 /// Returns the reach of each term. Terms of one component share theirs.
 pub(super) fn reaches(terms: &[Term], names: &Names, layers: &[Layer]) -> Vec<Reach> {
     let mut order: Vec<TermId> = (0..).take(terms.len()).collect();
+    // Components are numbered after those that they depend on.
     order.sort_unstable_by_key(|term| layers[*term as usize].component);
     let mut by_component: Vec<Reach> = Vec::new();
     for id in &order {
@@ -73,6 +74,7 @@ pub(super) fn reaches(terms: &[Term], names: &Names, layers: &[Layer]) -> Vec<Re
             }
         }
         // What is below in the same component adds to the reach that all of its terms share.
+        // Without what is stored, the members of usersets are left out.
         term.each_dependency(&[], |dependency, _| {
             let below = by_component[layers[dependency as usize].component as usize];
             reach.has_all |= below.has_all;

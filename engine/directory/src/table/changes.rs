@@ -34,6 +34,7 @@ impl<'t> Changes<'t> {
         let mut changes =
             Self { base: &table.base, nodes: NodesBuilder::default(), edges: HashMap::new() };
         let overlay = &table.overlay;
+        // Nodes of the base keep their numbers. Only those of the overlay are numbered anew.
         for edge in overlay.removed.iter() {
             changes.edges.entry(edge).or_default().is_removed = true;
         }
@@ -94,6 +95,7 @@ impl<'t> Changes<'t> {
             added.push(edge);
             expiries.extend(expiry.map(|expiry| (edge, expiry)));
         }
+        // A hash map has no order, and sets of edges need one.
         added.sort_unstable();
         removed.sort_unstable();
         let added = EdgeSet::new(added, expiries, None);

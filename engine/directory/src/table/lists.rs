@@ -81,6 +81,7 @@ impl EdgeLists {
                 Some(_) => starts.resize(starts.len().max(node as usize + 1), at),
                 None => sparse.entry(node).or_insert((at, at)).1 = at + 1,
             }
+            // A place is below 2^30, because a table has at most 2^29 edges: the mark is free.
             let place = if group.len() == 1 { word.0 | INLINE } else { number(lists.len()) };
             groups.push(EdgeGroup { key, word: [Word(place)] });
             if group.len() > 1 {
@@ -138,6 +139,7 @@ impl EdgeLists {
     /// Returns every edge: its node, its key and its word.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Node, EdgeKey, Word)> {
         let nodes: Vec<Node> = match &self.starts {
+            // Dense starts end with the end of all, so they are not empty.
             Starts::Dense(starts) => (0..).take(starts.len() - 1).collect(),
             Starts::Sparse(starts) => starts.keys().copied().collect(),
         };

@@ -82,6 +82,7 @@ impl Nodes {
     }
 
     pub(super) fn get(&self, node: Node) -> Object<'_> {
+        // The first type starts at 0, so one is found.
         let type_index = self.types.partition_point(|one| one.start <= node) - 1;
         Object { object_type: &self.types[type_index].name, id: self.id(node) }
     }

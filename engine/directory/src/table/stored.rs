@@ -99,6 +99,7 @@ const LARGE_SHARE: usize = 64;
 impl TupleTable {
     /// Returns the number of tuples.
     pub fn len(&self) -> usize {
+        // Each removed edge is one of the base.
         self.base.edges.len + self.overlay.added.len - self.overlay.removed.len
     }
 
@@ -160,6 +161,7 @@ impl TupleTable {
         let [base, new] = self.after(of_type, after).map(|nodes| {
             nodes.filter(move |node| self.is_named(*node, now)).map(|node| self.id(node))
         });
+        // `*` stands for everybody of the type, and is not an object.
         merged(base, new).filter(|id| *id != EVERYONE)
     }
 
@@ -189,6 +191,7 @@ impl TupleTable {
             let unnamed = self.at(way, node).each(EdgeKey::all(), |edges| {
                 edges.nodes(&mut moment).next().is_none().then_some(())
             });
+            // `each` ends with `None` at the first edge that counts.
             unnamed.is_none()
         })
     }

@@ -42,6 +42,7 @@ fn hit_miss_and_none(group: &mut Group<'_>, workload: &Workload) -> Result<()> {
             Ok(allows(cached(&cache, "acme", body.resource, load).plan(), body))
         })?,
         Variant::checked("miss: compile and keep", right(), |_| {
+            // A tenant without plans, each time another one.
             tenant.set(tenant.get() + 1);
             let tenant = format!("tenant-{}", tenant.get());
             Ok(allows(cached(&cache, &tenant, body.resource, load).plan(), body))
@@ -88,6 +89,7 @@ fn weight(source: &Source, resource: impl Fn(usize) -> String) -> u64 {
         cached(&cache, "tenant", &resource, || source.compile(&resource, 1));
         cache.size().bytes
     });
+    // The difference leaves out what a tenant takes beside its plans.
     second - first
 }
 

@@ -44,6 +44,7 @@ impl Tenant {
             others,
             revision: Cell::new(0),
         };
+        // Loaded before the changes, so that a later load is due to one of these.
         tenant.look_others_up();
         Ok(tenant)
     }
@@ -59,6 +60,7 @@ impl Tenant {
 
     fn decide(&self) -> bool {
         let revision = self.revision.get();
+        // Even revisions have the rule.
         let load = || self.versions[revision as usize % 2].compile(&self.resource, revision);
         allows(cached(&self.cache, DOMAIN, &self.resource, load).plan(), self.body)
     }

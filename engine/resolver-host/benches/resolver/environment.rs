@@ -37,6 +37,7 @@ impl Runtime for OnTokio {
     }
 
     fn spawn_blocking(&self, job: Box<dyn FnOnce() + Send>) {
+        // On this thread, because its CPU time is what counts.
         job();
     }
 }

@@ -23,6 +23,7 @@ pub(crate) fn load(group: &mut Group<'_>) -> Result<()> {
     let bench = Bench::new(Some(path.clone()))?;
     let compiled = timed(|index| bench.load(numbered(&bytes, index)).map(drop))?;
     group.measurement("compile and describe, all threads", compiled.0, " ms", Bar::Shown);
+    // The same bytes again, whose code is on the disk now.
     let known = timed(|index| bench.load(numbered(&bytes, index)).map(drop))?;
     group.measurement("load compiled code and describe", known.0, " ms", Bar::Shown);
     group.measurement("load compiled code and describe, CPU", known.1, " ms", Bar::Shown);

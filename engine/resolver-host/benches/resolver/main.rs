@@ -15,6 +15,7 @@ use portcullis_workloads::report::Report;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // A process that `measure_two_processes` has started.
     if let [threads::ONE_THREAD, processor, component] =
         arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice()
     {

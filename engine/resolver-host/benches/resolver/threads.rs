@@ -49,6 +49,7 @@ pub(crate) fn threads(group: &mut Group<'_>) -> Result<()> {
     std::fs::write(file.path(), &component)?;
     let bench = Bench::new(None)?;
     let resolver = bench.load(component)?;
+    // Not measured: code and memory are warm afterwards.
     on_threads(&bench, &resolver, 0..2)?;
     let (mut one, mut two, mut apart) = (vec![], vec![], vec![]);
     for _ in 0..TURNS {
@@ -85,6 +86,7 @@ fn on_threads(
         let run = |processor| {
             move || {
                 let pinned = pin_to(processor);
+                // Without the pin, too, because the other thread waits for this one.
                 barrier.wait();
                 pinned.and_then(|()| rate(bench, resolver))
             }
@@ -143,6 +145,7 @@ fn measure_two_processes(component: &Path) -> Result<Rate> {
         let mut process = Command::new(std::env::current_exe()?);
         process.args([ONE_THREAD, processor]).arg(component).stdout(Stdio::piped()).spawn()
     };
+    // Both run before one of them is waited for.
     let running = [start("0")?, start("1")?];
     let rate = |process: Child| -> Result<Rate> {
         let out = String::from_utf8(process.wait_with_output()?.stdout)?;

@@ -57,6 +57,7 @@ fn confine(limits: &CompilerLimits) -> io::Result<()> {
     let seconds = limits.processor_time.as_secs().max(1);
     // The first limit sends a signal that names the cause, the second one kills.
     lower(Resource::Cpu, seconds, seconds + 1)?;
+    // It writes no core file, and no other file.
     lower(Resource::Core, 0, 0)?;
     lower(Resource::Fsize, 0, 0)?;
     lower(Resource::Nofile, FILES, FILES)?;

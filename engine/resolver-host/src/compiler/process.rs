@@ -45,6 +45,7 @@ impl CompilerProcess {
         // An error ends the process at once. Words beyond their limit and an unread module are not errors.
         let (code, words, ()) =
             try_join3(read_code(output), read_words(words), write(input, module)).await?;
+        // Only now: a process whose output nobody reads does not end.
         let status = child.wait().await.map_err(failed)?;
         if status.success() {
             return Ok(code);
@@ -91,6 +92,7 @@ impl CompilerProcess {
 /// Reads the compiled code to its end.
 async fn read_code(output: ChildStdout) -> Result<Vec<u8>, LoadError> {
     let mut code = Vec::new();
+    // One byte more than is accepted, to see that there is more.
     output.take(CODE_BYTES as u64 + 1).read_to_end(&mut code).await.map_err(failed)?;
     if code.len() > CODE_BYTES {
         let fault = format!("the compiled code has more than {} MiB", CODE_BYTES >> 20);

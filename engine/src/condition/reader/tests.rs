@@ -110,6 +110,8 @@ fn rare_forms_are_left_to_the_tree() {
         test(r#""operator":"eq","value":"a","if_missing":null"#),
         test(r#""operator":"exists","value":null"#),
         test(r#""value":"a","operator":"eq""#),
+        r#"{"attribute":"user.a","operator":"eq","value":2,"type":"LENGTH"}"#.to_owned(),
+        r#"{"attribute":"user.a","operator":"eq","type":"CONDITION","value":"x"}"#.to_owned(),
         test(r#""operator":"during","value":{"zone":"UTC"}"#),
     ] {
         assert!(by_tree(&text).is_some(), "{text}");

@@ -32,6 +32,7 @@ fn replace(test: Test, known: &KnownValues) -> Test {
             if_missing: test.if_missing,
         }),
         (Some(Some(value)), None) => turned(value, *operator, right),
+        // An absent value has no literal.
         _ => None,
     };
     replaced.unwrap_or(test)

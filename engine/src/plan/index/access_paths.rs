@@ -191,6 +191,7 @@ impl<'c> PathFinder<'c> {
             };
             let (both, range) = (known.unfiltered.and(new.unfiltered), known.range.and(new.range));
             let keys = AccessKeys::Range(range);
+            // A path of its own, because other policies share the two that it is made of.
             let path = AccessPath {
                 test: known.test,
                 slot: new.slot,
@@ -273,6 +274,7 @@ impl<'c> PathFinder<'c> {
         // arm below removes the kinds that the operator compares, since their values decide.
         let undetermined =
             if undetermined_applies { ValueKinds::PRESENT } else { ValueKinds::NONE };
+        // The lookup is about the positive operator. A negating operator below a negation is that again.
         let (operator, negates) = operator.positive();
         let is_true = negated == negates;
         let (unfiltered, keys) = match operator.row().lookup {
@@ -319,6 +321,7 @@ impl<'c> PathFinder<'c> {
                 let key = self.keys.number(slot, Sought::Prefix(prefix));
                 (undetermined.without(&[Text]), smallvec![AccessKeys::Prefix(key)])
             }
+            // The negation of an interval is an interval, so both forms have keys.
             Lookup::Below { inclusive } => {
                 let Operand::Number(bound) = operand else { return None };
                 let interval = match is_true {
@@ -384,6 +387,7 @@ fn with_absent(
     effect: Effect,
     negated: bool,
 ) -> ValueKinds {
+    // Without `if_missing` an absent attribute leaves the test undetermined, with which only a deny applies.
     let absent_applies = test.if_missing.map_or(effect == Effect::Deny, |truth| truth != negated);
     if absent_applies { unfiltered.with(ValueKind::Absent) } else { unfiltered }
 }

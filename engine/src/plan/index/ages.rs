@@ -26,6 +26,7 @@ impl Ages {
     /// Visits the policies that admit a text.
     pub(super) fn visit<'v>(&self, text: &str, search: &mut impl Search<'v>) {
         if text.len() > MAX_INSTANT {
+            // It may be an instant with many digits.
             return search.evaluate(&self.all);
         }
         let now = search.run().value(self.now).and_then(|now| now.instant());

@@ -128,6 +128,7 @@ impl<'c> Builder<'c> {
         // The parts below count their own policies.
         self.for_each_key(entries, used, |count| *count = 0);
         let sought = groups.iter().flat_map(|group| &group.sought);
+        // Only these are reset: the tables have a place for each value of the whole plan.
         sought.for_each(|(key, _)| self.places[*key as usize] = 0);
         let attributes = groups.into_iter().map(|group| self.attribute(group, used)).collect();
         Index { attributes, always: always.into() }
@@ -161,6 +162,7 @@ impl<'c> Builder<'c> {
             let passing: usize = paths.map(|path| self.passing(path, all)).sum();
             (passing, alternative)
         });
+        // Of equally selective alternatives, the one with the fewest lookups.
         let best = estimated.min_by_key(|(passing, alternative)| (*passing, alternative.len()));
         best.filter(|(passing, _)| 4 * passing <= 3 * all).map(|(_, alternative)| alternative)
     }

@@ -58,6 +58,7 @@ fn tighter(
         (Bound::Unbounded, bound) | (bound, Bound::Unbounded) => bound,
         (Bound::Included(x) | Bound::Excluded(x), Bound::Included(y) | Bound::Excluded(y)) => {
             match x == y {
+                // Of two bounds at one number, the excluded one admits fewer.
                 true if matches!(a, Bound::Excluded(_)) => a,
                 true => b,
                 false if keep_a(x, y) => a,

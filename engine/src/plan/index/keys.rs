@@ -78,6 +78,7 @@ pub(super) struct ValueKinds(u8);
 
 impl ValueKinds {
     pub(super) const NONE: Self = Self(0);
+    // Every kind but `Absent`.
     pub(super) const PRESENT: Self = Self(0b11_1110);
 
     pub(super) fn with(self, kind: ValueKind) -> Self {

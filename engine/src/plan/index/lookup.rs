@@ -66,6 +66,7 @@ impl ByItem {
         list.for_each(|item| {
             if let AttributeValue::Text(text) = item {
                 self.prefixes.visit(text, |candidates| {
+                    // Candidates are told apart by their address, because no two keys share them.
                     if visited.insert(std::ptr::from_ref(candidates)) {
                         candidates.visit(search);
                     }
@@ -120,6 +121,7 @@ impl ByAttribute {
         match value {
             Some(AttributeValue::Text(text)) => {
                 let symbol = search.run().symbol(self.slot);
+                // `NO_TEXT` and `OTHER` have places beyond every table.
                 if let Some(known) = self.symbols.get(symbol.place()) {
                     known.iter().for_each(|candidates| candidates.visit(search));
                 } else {
@@ -229,6 +231,7 @@ impl<T: Copy + Eq + Hash> Distinct<T> {
 
 /// A search that evaluates each policy once, however many items lead to it.
 struct Once<'s, 'v> {
+    // A trait object: a type parameter would nest without end, as nested indexes begin such searches in each other.
     search: &'s mut dyn Search<'v>,
     ranks: Distinct<Rank>,
 }

@@ -32,6 +32,7 @@ impl Ranges {
         let covered: Vec<_> =
             intervals.iter().map(|(interval, _)| ranges.covered(interval)).collect();
         // Counts the ranks of each node, so that each list has its place before it is filled.
+        // One more, where the ranks of the last node end.
         let mut starts = vec![0; 2 * ranges.leaves() + 1];
         for interval in &covered {
             ranges.for_each_node(*interval, |node| starts[node] += 1);
@@ -43,6 +44,7 @@ impl Ranges {
         }
         // Each list is filled from its end, where its start is now.
         let mut ranks: Vec<Rank> = vec![0; total as usize];
+        // In reverse, so that the ranks of each node ascend.
         for (interval, (_, rank)) in covered.iter().zip(intervals).rev() {
             ranges.for_each_node(*interval, |node| {
                 starts[node] -= 1;
@@ -106,6 +108,7 @@ impl Ranges {
             return;
         }
         let mut node = self.leaf(number) + self.leaves();
+        // The root is node 1. There is no node 0.
         while node > 0 {
             visit(&self.ranks[self.starts[node] as usize..self.starts[node + 1] as usize]);
             node /= 2;

@@ -68,6 +68,7 @@ impl<'p, 'r> OpenDecision<'p, 'r> {
         let mut simplifier = Simplifier::new(&mut search.run, &plan.whole().slots, max_bytes);
         let conditions = open.iter().map(|rank| {
             let policy = plan.whole().conditions[*rank as usize];
+            // Without a condition a policy is not open.
             simplifier.residual(policy.condition?, policy.effect)
         });
         let conditions: Option<Vec<_>> = conditions.collect();

@@ -65,6 +65,7 @@ impl<'p> Residual<'p> {
     pub(in crate::plan) fn map_conditions(&mut self, replace: impl Fn(Condition) -> Condition) {
         let conditions = self.conditions.take();
         self.conditions = conditions.map(|all| all.into_iter().map(replace).collect());
+        // A text that is there was written from the conditions before.
         self.text = OnceLock::new();
     }
 
@@ -99,6 +100,7 @@ impl<'p> Residual<'p> {
 
     fn write(&self) -> Option<String> {
         let mut rest = Rest::Always(self.otherwise);
+        // From the last group on: each is put before the text of those after it.
         for (effect, conditions) in self.groups()?.into_iter().rev() {
             rest = rest.after(effect, &any_of(conditions));
         }
@@ -114,6 +116,7 @@ impl<'p> Residual<'p> {
                 Some((effect, texts)) if *effect == policy.effect => {
                     texts.insert(text, condition);
                 }
+                // Sorted by text, so that groups with the same conditions have the same text.
                 _ => groups.push((policy.effect, BTreeMap::from([(text, condition)]))),
             }
         }
@@ -127,6 +130,7 @@ fn any_of(conditions: BTreeMap<String, &Condition>) -> String {
         let all = conditions.into_values().cloned().collect();
         return expression::print(&Condition::Or(all));
     }
+    // One text at most.
     conditions.into_keys().collect()
 }
 

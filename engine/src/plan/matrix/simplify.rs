@@ -54,6 +54,7 @@ impl<'s, 'r> Simplifier<'s, 'r> {
         let truth = self.run.truth(node);
         match operation {
             _ if truth.is_some() => Some(Simplified::Settled(applies(effect, truth))),
+            // Nothing of it is open, so it is undetermined for every value.
             Operation::Test(_) => Some(Simplified::Settled(applies(effect, None))),
             Operation::Not(child) => {
                 // A negation applies under one effect if and only if its child does not under the other.
@@ -85,10 +86,12 @@ impl<'s, 'r> Simplifier<'s, 'r> {
             }
         }
         if open.len() > 1 {
+            // The node itself. Its children have taken theirs.
             self.take(0)?;
             let joined = if deciding { Condition::Or } else { Condition::And };
             return Some(Simplified::Open(joined(open.into())));
         }
+        // Without an open child, each is settled as the truth that does not decide.
         Some(open.pop().map_or(Simplified::Settled(!deciding), Simplified::Open))
     }
 

@@ -27,6 +27,7 @@ impl Program {
             tests.push(below.fold(own, usize::saturating_add));
         }
         let all = roots.map(|root| tests[root as usize]).fold(1, usize::saturating_add);
+        // The fold begins at 1, so that nothing is divided by zero.
         let steps = MAX_SCANNED_STEPS / all.saturating_mul(MAX_EVALUATIONS);
         match self.bodies.is_empty() {
             true => UNCOUNTED_STEPS.max(steps),

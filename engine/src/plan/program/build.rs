@@ -51,6 +51,7 @@ impl Builder {
             }
             Condition::Named(named) => return self.add_named(&named),
         };
+        // The children are added by now, so their numbers are smaller than that of their parent.
         node_id(self.operations.insert_full(operation).0)
     }
 
@@ -265,6 +266,7 @@ impl Body {
         let own = child.reads();
         // The slots of the plan stand in the order in which the condition reads its attributes.
         let reads = items.child().reads().into_iter().zip(items.reads());
+        // What only named conditions read is read by the program around.
         let reads = reads.filter(|(path, _)| own.contains(path));
         let outer = reads.map(|(path, outer)| (builder.slot(path.clone()), *outer)).collect();
         let names = items.child().uses_of_names();

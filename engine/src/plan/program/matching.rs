@@ -1,4 +1,4 @@
-//! The pattern tests of a program, and what they may cost in one run (`docs/semantics.md`, section 4.5).
+//! The pattern tests of a program, and what they may cost in one run (`docs/semantics.md`, section 4.8).
 //!
 //! A test that could cost more than a whole decision may is undetermined. The other tests are counted in the order in
 //! which their policies decide, and from the first that does not fit, all are undetermined. This depends on the plan and
@@ -92,6 +92,7 @@ impl PatternTests {
     /// Returns whether the steps of all tests fit into one run.
     pub(super) fn affords(&self, values: &[SlotValue<'_>]) -> bool {
         let all = self.by_text.iter().fold(0u64, |sum, (text, steps)| {
+            // A match also visits the end of the text, as `Automaton::steps` counts it.
             sum.saturating_add(steps.saturating_mul(text.bytes(values) as u64 + 1))
         });
         all <= self.budget
@@ -110,6 +111,7 @@ impl PatternTests {
             left = left.saturating_sub(steps);
             !fits
         });
+        // Not `NONE_IS_OVER`: a test may still be over the budget by itself, which `begin_for_item` looks at.
         over.and_then(|over| u32::try_from(over).ok()).unwrap_or(self.len())
     }
 
@@ -121,6 +123,7 @@ impl PatternTests {
         results: &mut PatternResults,
     ) -> Option<bool> {
         let automaton = self.tests[number as usize].automaton.as_ref()?;
+        // A test that is over the budget by itself is not counted, so `first_over` says nothing of it.
         if number >= results.first_over || automaton.steps(text.len()) > self.budget {
             return None;
         }

@@ -91,6 +91,7 @@ impl<'r> Run<'r> {
                 None => self.evaluate_node(node),
                 Some(bit) => self.memoized(node, bit),
             },
+            // `compared` returns `None` for undetermined, too: the complete form tells the two apart.
             ref test => self.compared(node, test).or_else(|| self.evaluate_test(node, test)),
         }
     }
@@ -113,6 +114,7 @@ impl<'r> Run<'r> {
                 Some((symbol(slot)? == wanted) != negated)
             }
             Step::Mask { negated, slot, mask } => {
+                // A text that is not interned, or is not one of the first 32, has no bit.
                 let bit = symbol(slot)?.bit().unwrap_or_default();
                 Some((mask & bit != 0) != negated)
             }
@@ -210,6 +212,7 @@ impl<'r> Run<'r> {
         match (&test.predicate, value) {
             (Predicate::Compare(operator, operand), value) => {
                 let right = operand.value(|slot| self.value(*slot))?;
+                // Before the comparison: what the run cannot afford is not begun, and is undetermined.
                 self.take(operator.scanned(value, right))?;
                 operator.holds(value, right)
             }
@@ -289,6 +292,7 @@ impl<'r> Run<'r> {
 
     #[cold]
     fn affords(&mut self, steps: usize) -> bool {
+        // The sum stays beyond the bound, so every later long comparison is refused, too.
         self.scanned = self.scanned.saturating_add(steps);
         self.scanned <= MAX_SCANNED_STEPS
     }
@@ -370,6 +374,7 @@ impl<'r> Run<'r> {
         body.run(&values, self).causes(body.root, &body.slots, answers, &mut causes);
         let outer = |path: &_| body.outer_of(path).map(|slot| slots.path(slot));
         let cause = causes.into_iter().next()?;
+        // A named condition is one value of the body. Its causes are those of the condition in this program.
         if let Undetermined::Unresolved(named, _) = &cause
             && let Some(node) = body.named_at(named)
         {
@@ -427,6 +432,7 @@ impl Body {
         list.any(|item| {
             self.set_item(item, &mut values);
             let mut run = Run::new(&self.program, &values);
+            // All items share the budget of the run that asks.
             run.resume(scanned);
             // Without patterns nothing is copied for an item.
             if let Some(patterns) = &patterns {
@@ -447,6 +453,7 @@ impl Body {
         match (decided, undetermined) {
             (Some(item), _) => JudgedItems { truth: Some(deciding), item: Some(item) },
             (None, Some(item)) => JudgedItems { truth: None, item: Some(item) },
+            // An empty list ends here, too: `ANY` of it is false, and `ALL` is true.
             (None, None) => JudgedItems { truth: Some(!deciding), item: None },
         }
     }
@@ -456,6 +463,7 @@ impl Body {
         let absent = SlotValue { value: None, symbol: Symbol::NO_TEXT };
         let mut values = ItemValues::from_elem(absent, self.slots.paths().count());
         for (own, node) in &self.named {
+            // `Failed` and not absent: a test of an undetermined name must be undetermined.
             let truth = outer.truth(*node).map_or(AttributeValue::Failed, AttributeValue::Bool);
             values[*own as usize] = self.slots.known(*own, truth);
         }

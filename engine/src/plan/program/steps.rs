@@ -128,6 +128,7 @@ impl Steps {
         for ((id, node), memo) in (0..).zip(nodes).zip(memos) {
             let step = packer.step(node, *memo);
             packer.steps.push(step);
+            // Pattern tests of items are numbered among those of the nodes, in the order of `pattern_tests`.
             packer.pattern_tests += patterns_of_items(id);
         }
         Self {
@@ -216,6 +217,7 @@ impl<'s> Packer<'s> {
     }
 
     fn children(&mut self, children: impl ExactSizeIterator<Item = NodeId>) -> Option<Children> {
+        // Neither fails: a condition has at most a thousand nodes, and no program has four billion children.
         let (first, count) = (index(self.children.len())?, u16::try_from(children.len()).ok()?);
         // Children have smaller numbers than their parents, so their steps are packed.
         let steps = &self.steps;
@@ -248,6 +250,7 @@ impl<'s> Packer<'s> {
             }),
             (Lookup::Prefix, Operand::Text(_)) => Some(Step::Prefix { slot }),
             (Lookup::EqualItem, Operand::List(list)) => {
+                // Texts suffice: a value that is not a text has no symbol, and is compared by the node itself.
                 let symbols = list.texts().map(|text| self.slots.symbol(slot, text));
                 self.set(slot, negated, symbols.collect::<Option<_>>()?)
             }

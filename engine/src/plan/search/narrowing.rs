@@ -87,6 +87,7 @@ impl<'n> Narrowing<'n> {
                 && self.run.applies(*policy) != Some(false)
             {
                 all |= self.part(root, false)?;
+                // A set that is not selective costs more than a look at each candidate.
                 if let Universe::Entities(table, _) = &self.universe
                     && !table.is_selective(self.entity_type, count(&all))
                 {
@@ -99,6 +100,7 @@ impl<'n> Narrowing<'n> {
 
     /// Returns the rows for which a node can be true, or false if it is negated.
     fn part(&mut self, node: NodeId, negated: bool) -> Narrowed {
+        // The searched values are marked as unknown: a truth that comes out nevertheless holds for every candidate.
         if let Some(truth) = self.run.truth(node) {
             return (truth == negated).then(RowSet::new);
         }
@@ -163,6 +165,7 @@ impl<'n> Narrowing<'n> {
         negated: bool,
     ) -> Narrowed {
         let slot = test.attribute;
+        // The indexes have only candidates with the property, and here those without it count.
         if self.holds(node, slot, self.known.without_property(slot), negated) {
             return None;
         }
@@ -174,6 +177,7 @@ impl<'n> Narrowing<'n> {
                 return self.narrowed(&property, Sought::Equal(&[value]));
             }
             Some((Lookup::EqualItem, operand)) => {
+                // With another right side the test is undetermined for each candidate.
                 let AttributeValue::List(list) = self.operand(operand)? else {
                     return Some(RowSet::new());
                 };
@@ -198,6 +202,7 @@ impl<'n> Narrowing<'n> {
     fn for_relation(&self, node: NodeId, slot: Slot, negated: bool) -> Narrowed {
         let (_, ids) = self.related.iter().find(|(own, _)| *own == slot)?;
         let ids = ids.as_deref()?;
+        // Candidates to which the relation is false are in no list.
         if self.holds(node, slot, Some(AttributeValue::Bool(false)), negated) {
             return None;
         }
@@ -352,6 +357,7 @@ impl<'n> Narrowing<'n> {
 fn lookup(predicate: &Predicate<Slot>, negated: bool) -> Option<(Lookup, &Operand<Slot>)> {
     let Predicate::Compare(operator, operand) = predicate else { return None };
     let (_, negates) = operator.positive();
+    // Indexes find the values for which an operator is true, and not the others.
     (negates == negated).then(|| (operator.row().lookup, operand))
 }
 

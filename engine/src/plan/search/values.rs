@@ -81,6 +81,7 @@ impl<'p, 'c> Known<'p, 'c> {
         let precedence = facts.and_then(|facts| facts.directory).unwrap_or_default();
         let sources = facts.map(|facts| sources(facts, &input)).unwrap_or_default();
         let declared = declared(plan, &input, sources);
+        // What the request sends does not count for an attribute that is taken from another place.
         for (slot, source) in &declared {
             if *source != PropertySource::Request {
                 values[*slot as usize] = SlotValue { value: None, symbol: Symbol::NO_TEXT };
@@ -101,6 +102,7 @@ impl<'p, 'c> Known<'p, 'c> {
                 }
                 (part, _) => part,
             };
+            // A property that the request sends is the same for all candidates, unless something of a candidate replaces it.
             let is_open =
                 part != SearchedPart::Property || is_replaced || !is_sent(input.check, path);
             is_open.then_some((slot, part))
@@ -125,6 +127,7 @@ impl<'p, 'c> Known<'p, 'c> {
             _ => None,
         });
         let made = made.collect();
+        // Here the subject and the roles are known, and resources differ in attributes that no rule reads.
         let rule = (input.searched == Searched::Resource).then(|| rule(plan, input.check));
         let max_steps = plan.whole().max_steps_of_value();
         let max_items = plan.whole().program.max_items_of_list(max_steps);
@@ -232,6 +235,7 @@ impl<'p, 'c> Known<'p, 'c> {
         let subject = self.input.searched == Searched::Subject;
         let wins = self.precedence == Precedence::Directory;
         if !wins {
+            // The request goes before the directory, which fills in what is absent.
             slots.read_entity(subject, candidate.stored.named(), values, false);
         }
         // Each step replaces what those before filled in: what goes first comes last.
@@ -327,6 +331,7 @@ impl<'p, 'c> Known<'p, 'c> {
 
     fn is_short(&self, value: Option<AttributeValue<'_>>) -> bool {
         match value {
+            // As operators count them: 16 bytes of a text are one step.
             Some(AttributeValue::Text(text)) => text.len() / 16 <= self.max_steps,
             Some(AttributeValue::List(list)) => list.visited() <= self.max_items,
             _ => true,

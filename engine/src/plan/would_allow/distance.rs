@@ -26,6 +26,7 @@ impl Distances<'_, '_> {
         match (self.run.operation(node), wanted) {
             (Operation::Not(child), _) => self.to(*child, !wanted),
             (Operation::Test(test), _) => match attributes(test, self.changeable).next() {
+                // One change may do, whatever else the test reads: this is a bound from below.
                 Some(_) => 1,
                 None => FAR,
             },

@@ -112,6 +112,7 @@ impl Values<'_> {
                 predicate => values.add_alone(predicate),
             }
         }
+        // Each value is judged as an item, so it does not matter whether they stand for all others.
         let (values, _) = values.finish();
         let present = values.into_iter().flatten();
         present.filter(|value| matches!(value, Json::String(_) | Json::Number(_))).collect()
@@ -138,5 +139,6 @@ fn other_item(list: &[Json<'_>]) -> Json<'static> {
             texts.map(|text| Json::String(text.into())).find(|text| !list.contains(text))
         }
     }
+    // Never: the list is finite, and the search has infinitely many.
     .unwrap_or(Json::Null)
 }

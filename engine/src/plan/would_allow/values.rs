@@ -86,6 +86,7 @@ impl<'v> Values<'v> {
             self.are_exact = false;
             return;
         }
+        // A test of presence needs no value of its own: that the attribute is left out is always tried.
         self.tests += usize::from(test.predicate != Predicate::Exists);
         match &test.predicate {
             Predicate::Exists => {}
@@ -253,6 +254,7 @@ impl<'v> Values<'v> {
         }
         let fresh = (0..).map(|count| text(&format!("other{}", "-".repeat(count))));
         let named = &self.named;
+        // The search ends, because `named` is finite.
         self.others.extend({ fresh }.find(|fresh| !named.contains(fresh)));
         let mut values: Vec<Option<Json<'static>>> = Vec::new();
         for value in self.named.into_iter().chain(self.others) {
@@ -280,6 +282,7 @@ impl<'v> Values<'v> {
         let Some(last) = texts.iter().next_back() else { return };
         let end = last.char_indices().next_back();
         let above = end.map_or("0".to_owned(), |(at, end)| {
+            // The last code point before the surrogates has no direct successor.
             let next = char::from_u32(end as u32 + 1).unwrap_or(char::MAX);
             format!("{}{next}", &last[..at])
         });
@@ -289,6 +292,7 @@ impl<'v> Values<'v> {
             self.are_exact &= gap.low.is_none() || gap.high.is_none_or(|high| after < *high);
             all.push(after);
         }
+        // One text has two gaps already, so the place exists.
         all.insert(2, above);
         // A text at its place in the order can have or lack a part in more ways than these.
         self.are_exact &= !self.has_parts;

@@ -93,6 +93,7 @@ impl Writer {
                 self.push(".");
             }
             self.push(quote);
+            // No name has a quotation mark, so that nothing is escaped.
             self.push(name);
             self.push(quote);
         }
@@ -144,6 +145,7 @@ fn cast_param(value: &SqlParam) -> (&'static str, &'static str) {
         SqlParam::Integer(_) => ("CAST(", " AS bigint)"),
         SqlParam::Number(_) => ("CAST(", " AS double precision)"),
         SqlParam::Bool(_) => ("CAST(", " AS boolean)"),
+        // With the inner cast every driver sends a text, and no type of its own.
         SqlParam::Instant(_) => ("CAST(CAST(", " AS text) AS timestamptz)"),
         SqlParam::Uuid(_) => ("CAST(CAST(", " AS text) AS uuid)"),
         SqlParam::Date(_) => ("CAST(CAST(", " AS text) AS date)"),

@@ -148,6 +148,7 @@ impl<'a> SentBody<'a> {
         });
         let mut text = PlainText::new(text)?;
         body.read(&mut text, may_be_many)?;
+        // Text behind the body is a fault, which the strict tree names.
         text.end()?;
         Some(body)
     }
@@ -183,6 +184,7 @@ impl<'a> SentBody<'a> {
         AssumedTuples::must_be_few(&properties.assumed)?;
         let mut names = MadeNames::default();
         let shared = defaults.context.and_then(|context| usize::try_from(context.assumed?).ok());
+        // AuthZEN: with an empty list, as without one, the body is a single evaluation.
         let is_many = !questions.is_empty();
         for (index, question) in questions.iter_mut().enumerate() {
             question.complete(&defaults, Some(index), &mut properties, &mut names);

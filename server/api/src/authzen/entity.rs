@@ -72,6 +72,7 @@ impl<'a> Entity<'a> {
     ) -> Option<Self> {
         let (mut kind, mut id, mut attributes) = (None, None, None);
         source.object(at, &["type", "properties", role.id()], |source, at, name| match name {
+            // A member that is `null` counts as absent.
             _ if source.is_null() => source.ignore(),
             "type" if role != Role::Action => fill(&mut kind, source.string(at)),
             "properties" => fill(&mut attributes, source.properties(at, properties)),
@@ -98,6 +99,7 @@ impl<'a> Entity<'a> {
     /// Returns the attributes that the entity has beside its properties.
     fn added(&self, role: Role) -> impl Iterator<Item = (&'static str, &'a str)> + use<'a> {
         let names = if self.has_own_type { &[] } else { role.added() };
+        // It ends with the names: an action has none of them, and a subject its type alone.
         names.iter().copied().zip([self.kind(), self.id()])
     }
 
@@ -126,6 +128,7 @@ impl<'a> Entity<'a> {
         self.kind = self.kind.or(default.kind);
         self.id = self.id.or(default.id);
         for (name, text) in self.added(role) {
+            // Their places are there since the entity was read.
             properties.flat.set_text(self.attributes, name, text);
         }
     }
@@ -230,6 +233,7 @@ impl<'a> Parts<'a> {
                 (Some(own), Some(default)) if !own.is_complete(role) => {
                     own.take_names(default, role, properties);
                 }
+                // A default without a type and an id makes no entity.
                 (None, Some(default)) if !default.is_empty() => *part = Some(default),
                 _ => {}
             }

@@ -52,6 +52,7 @@ pub(super) async fn decide(
     let (check, topic) = body.only()?;
     let assumed = topic.assumed.and_then(|number| body.assumed().get(number));
     let assumed = assumed.map(Assumed::from).unwrap_or_default();
+    // Called for its fault, which names the member of this body.
     domain_of(caller, check.domain)?;
     let mut id = [0; ID_LENGTH];
     let recorded = Some(caller.recorded(Via::Authzen, &mut id));

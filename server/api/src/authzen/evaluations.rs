@@ -184,6 +184,7 @@ impl Request<'_> {
             let answer = match topic {
                 Err(fault) => EvaluationAnswer::faulty(fault),
                 Ok(topic) => {
+                    // After a short circuit there are no more answers.
                     let Some(ItemAnswer { effect, basis, decision_id, .. }) = decided.next() else {
                         break;
                     };

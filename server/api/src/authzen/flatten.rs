@@ -50,6 +50,7 @@ fn inside<'j>(members: &'j [Member<'j>], budget: &mut NameBudget) -> Option<Vec<
     let mut found = Vec::new();
     let mut names: HashSet<String> = members.iter().map(|(name, _)| name.to_string()).collect();
     let mut queue: VecDeque<(String, &'j [Member<'j>])> = nested("", members).collect();
+    // Level by level, so that of two equal paths the one that nests less is found first.
     while let Some((prefix, members)) = queue.pop_front() {
         for (name, value) in members {
             budget.take(prefix.len() + name.len())?;
@@ -59,6 +60,7 @@ fn inside<'j>(members: &'j [Member<'j>], budget: &mut NameBudget) -> Option<Vec<
             }
         }
         for (prefix, members) in nested(&prefix, members) {
+            // A prefix takes memory even if its object is empty.
             budget.take(prefix.len())?;
             queue.push_back((prefix, members));
         }

@@ -47,6 +47,7 @@ enum What {
 impl<'a> MadeNames<'a> {
     /// Returns the subject as rules name it; `None` if no check can have it.
     pub(super) fn principal(&mut self, kind: &'a str, id: &'a str) -> Option<MadeName<'a>> {
+        // Rules name a user by its id alone.
         if kind == USER {
             return within(id, MAX_SUBJECT).then_some(MadeName::Sent(id));
         }

@@ -32,8 +32,8 @@ pub(super) trait PropertySource<'a>: Source<'a> {
     /// Reads an object as attributes.
     fn properties(&mut self, at: &Place<'_>, properties: &mut Properties<'a>) -> Option<FlatRange>;
 
-    /// Reads the tuples that a context at `at` assumes, and takes them from its `attributes`, which are the last ones. Returns the
-    /// number of their list; the inner `None` if `relations` is an attribute, or absent.
+    /// Reads the tuples that a context at `at` assumes, and takes them from its `attributes`, which are the last ones. Returns
+    /// the number of their list; the inner `None` if `relations` is an attribute, or absent.
     fn assumed(
         &mut self,
         at: &Place<'_>,

@@ -39,6 +39,7 @@ impl<'a> Question<'a> {
         names: &mut MadeNames<'a>,
     ) {
         let is_complete = self.parts.complete(defaults, properties);
+        // Most questions end here: places and words are made for faults alone.
         if is_complete && self.make_names(names).is_some() {
             return;
         }

@@ -159,6 +159,7 @@ async fn run(
     let search = carried(move |_| async move {
         let json = body.parse()?;
         let body = SearchBody::parse(&json, wanted)?;
+        // Called for its fault, which names the member of this body.
         domain_of(&caller, body.domain())?;
         let (route, about) = match wanted {
             Wanted::Subjects => (SUBJECTS_PATH, Some((Searched::Subject, body.subject.kind()))),
@@ -193,6 +194,7 @@ async fn find_entities(
         action: Action::Plain(body.action()),
         domain: body.domain(),
         attributes: body.attributes(),
+        // Of what a member claims about subject and resource, only their types are left.
         claims: Claims::Replaced(body.attributes_with(&types)),
         candidates: None,
         page: body.page,

@@ -97,6 +97,7 @@ impl<'j> SearchBody<'j> {
 
     fn new(subject: Entity<'j>, action: Option<Entity<'j>>, resource: Entity<'j>) -> Self {
         let principal = match subject.id() {
+            // In a search for subjects there is no id, and so no principal.
             "" => Cow::Borrowed(""),
             id => entities::principal(subject.kind(), id),
         };

@@ -95,6 +95,7 @@ impl AskedSearch {
     }
 
     async fn write(&self, cursor: Option<&str>, in_lines: bool) -> Result<WrittenPage, ApiError> {
+        // Read again for each page: a tree takes many times the memory of its text, and would stay for all pages.
         let json = self.body.parse()?;
         match self.wanted {
             Wanted::Resources => {

@@ -53,6 +53,7 @@ pub(crate) async fn fetch_document<T>(
     issuer: &str,
     read: impl FnOnce(&Json<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
+    // OpenID Connect Discovery 1.0, 4.1: a slash at the end of the issuer is left out.
     let address = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
     let address: Url = address.parse().context("the issuer is not a URL")?;
     let text = client.get(address.clone(), MAX_BYTES).await.with_context(|| shown(&address))?;

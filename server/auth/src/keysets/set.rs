@@ -138,6 +138,7 @@ pub(crate) fn algorithm_named(name: &str) -> Option<Algorithm> {
 /// Returns the number of bits of a modulus in base64url.
 fn rsa_bits(modulus: &str) -> usize {
     let Ok(bytes) = URL_SAFE_NO_PAD.decode(modulus) else { return 0 };
+    // Leading zeros would make a short key look long.
     let significant = bytes.iter().skip_while(|byte| **byte == 0);
     let leading = significant.clone().next().map_or(8, |byte| byte.leading_zeros() as usize);
     (significant.count() * 8).saturating_sub(leading)

@@ -127,6 +127,7 @@ impl ProviderMemory {
             }
             let unknown = self.unknown.pin();
             if unknown.len() >= MAX_UNKNOWN {
+                // To forget them all costs only reads of the store.
                 unknown.clear();
             }
             unknown.insert(issuer.into(), Instant::now());

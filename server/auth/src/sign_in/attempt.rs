@@ -55,6 +55,7 @@ impl Attempt {
 
     /// Returns whether the sign-in may end at `now`.
     pub(crate) fn is_young(&self, now: DateTime<Utc>) -> bool {
+        // An attempt that has not begun yet, because the clock was set back, does not count either.
         (0..LIFETIME.num_seconds()).contains(&(now.timestamp() - self.began))
     }
 
@@ -64,6 +65,7 @@ impl Attempt {
     /// The library did not encrypt.
     pub fn seal(&self, keys: &KeyRing) -> Result<String, CryptoError> {
         let text = serde_json::to_vec(self).map_err(|_| CryptoError::Format)?;
+        // The state is bound to the text, so that no other attempt of the browser takes its place.
         let sealed = keys.encrypt(Context::for_sign_in_attempt(&self.state), &text)?;
         Ok(URL_SAFE_NO_PAD.encode(sealed))
     }

@@ -86,6 +86,7 @@ impl Discoveries {
         let fetched = Arc::new(fetched.await?);
         let mut known = self.known.lock();
         if known.len() >= MAX {
+            // To forget them all costs only fetches.
             known.clear();
         }
         known.insert(issuer.to_owned(), (Instant::now(), Arc::clone(&fetched)));

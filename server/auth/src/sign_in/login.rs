@@ -36,6 +36,11 @@ pub struct Login {
 }
 
 impl Login {
+    /// Returns the milliseconds from `now` to the end of the access token; 0 if that has no end.
+    pub fn life_from(&self, now: i64) -> i64 {
+        self.ends_at.map_or(0, |end| end.saturating_sub(now).max(0))
+    }
+
     /// Verifies tokens. Those of a sign-in have an ID token with `nonce`; a refresh has no nonce, and may have no ID token.
     pub(super) async fn verify(
         authenticator: &Authenticator,
@@ -58,6 +63,7 @@ impl Login {
         };
         let [subject, session] =
             ["sub", "sid"].map(|name| id.as_ref().and_then(|id| text_of(id.claims.tree(), name)));
+        // The seconds fit 32 bits, so that nothing overflows here.
         let told = tokens.expires_in.map(|seconds| now.timestamp_millis() + seconds * 1_000);
         let (holder, ends_at) = if is_by_id_token {
             (id.and_then(|id| id.holder), told)
@@ -89,6 +95,7 @@ async fn id_token(
     let client = &provider.client.id;
     let verified = async {
         let read = authenticator.read(id)?;
+        // The issuer chooses the verifier: a token of another registered one must sign nobody in here.
         if read.issuer()? != provider.issuer {
             return refused("the ID token comes from another issuer");
         }
@@ -107,6 +114,7 @@ async fn id_token(
 
 /// Returns whether a refusal is about the claims that say who a person is, which settings name.
 fn is_about_person(why: &str) -> bool {
+    // As `token/claims.rs` words it.
     why.starts_with("the claim `") && !why.starts_with("the claim `aud`")
 }
 
@@ -120,9 +128,11 @@ fn check(
     if nonce.is_some_and(|nonce| text_of(claims, "nonce").as_deref() != Some(nonce)) {
         return refused("the claim `nonce` is not the one of this sign-in");
     }
+    // OpenID Connect Core 1.0, 3.1.3.7: `azp`, if it is there, names this client.
     if claims.get("azp").is_some_and(|azp| azp.as_str() != Some(client)) {
         return refused("the claim `azp` names another client");
     }
+    // OpenID Connect Core 1.0, 3.1.3.8: with the code flow `at_hash` may be missing.
     if let Some(hash) = claims.get("at_hash")
         && hash.as_str() != Some(&*left_half(algorithm, access))
     {
@@ -138,6 +148,7 @@ fn check(
 fn left_half(algorithm: Algorithm, token: &str) -> String {
     let hash = match algorithm {
         Algorithm::ES384 | Algorithm::RS384 | Algorithm::PS384 => &digest::SHA384,
+        // The hash of Ed25519 is SHA-512.
         Algorithm::RS512 | Algorithm::PS512 | Algorithm::EdDSA => &digest::SHA512,
         _ => &digest::SHA256,
     };
@@ -170,6 +181,7 @@ pub async fn logout_claims(
     if !matches!(event, Some(Json::Object(_))) {
         return refused("the claim `events` does not name a logout");
     }
+    // OpenID Connect Back-Channel Logout 1.0, 2.4: so no ID token serves as a logout token.
     if claims.get("nonce").is_some() {
         return refused("a logout token has no `nonce`");
     }

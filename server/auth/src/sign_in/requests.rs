@@ -114,6 +114,7 @@ impl SignIns {
             Err(SignInError::Refused(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
+        // RFC 6749, 6: without a new refresh token the old one stays.
         tokens.refresh.get_or_insert_with(|| refresh.to_owned());
         Login::verify(authenticator, provider, tokens, None, now).await.map(Some)
     }

@@ -47,8 +47,10 @@ pub(super) async fn request(
     let answer = client.post(url, headers, body, MAX_BYTES).await;
     let answer = answer.map_err(|error| SignInError::Provider(error.into()))?;
     let read = json::parse(&answer.body).ok();
+    // RFC 6749, 5.2: a refusal is a 400, or a 401 of the client.
     if answer.status.is_client_error() {
         let code = read.as_ref().and_then(|json| json.get("error")).and_then(Json::as_str);
+        // The settings are wrong, which no other sign-in mends.
         if code == Some("invalid_client") {
             let cause = "the token endpoint does not know the client or its secret";
             return Err(SignInError::Provider(anyhow::anyhow!(cause)));

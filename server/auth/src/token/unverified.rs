@@ -75,6 +75,7 @@ pub(super) fn decode(token: &str, most: usize) -> Result<(Signed<'_>, Vec<u8>), 
             token.len()
         ));
     }
+    // RFC 7515, 5.2: the signature is about the first two parts as they were sent, dot included.
     let split = token.rsplit_once('.').and_then(|(message, signature)| {
         let (header, payload) = message.split_once('.')?;
         (!payload.contains('.')).then_some((message, header, payload, signature))

@@ -14,8 +14,8 @@ use crate::yaml_document::{
 };
 use crate::{positions, yaml};
 
-/// Returns the text of a file of policies or named conditions with each expression in its canonical form. Everything else stays as it is.
-/// `file` names it in messages.
+/// Returns the text of a file of policies or named conditions with each expression in its canonical form. Everything else stays
+/// as it is. `file` names it in messages.
 ///
 /// # Errors
 /// The text is not YAML, or an expression cannot be read: every fault with its place.

@@ -23,8 +23,9 @@ pub struct WithWhen {
     pub left: Vec<String>,
 }
 
-/// Writes the condition of each policy or named condition of a file as an expression `when`. Comments inside of a condition come before it, and everything
-/// else stays as it is. A search becomes a pattern of the whole text. `file` names the file in messages.
+/// Writes the condition of each policy or named condition of a file as an expression `when`. Comments inside of a condition come
+/// before it, and everything else stays as it is. A search becomes a pattern of the whole text. `file` names the file in
+/// messages.
 ///
 /// # Errors
 /// The text is not YAML, or a condition cannot be read: every fault with its place.
@@ -37,6 +38,7 @@ pub fn write_as_when(file: &str, text: &str) -> Result<WithWhen, BundleError> {
         Some(YamlNode { content: YamlContent::List(nodes), .. }) => nodes.as_slice(),
         _ => &[],
     };
+    // Both are read from one text, so that the items pair.
     for (index, (node, policy)) in nodes.iter().zip(policies).enumerate() {
         let is_tree = policy.get("when").is_some_and(|when| when.as_object().is_some());
         let member = match (node.member("rule_data"), node.member("when")) {
@@ -150,6 +152,7 @@ fn removed_line(
         // The comment keeps the line.
         return Ok((key.place.start..end, rest.trim_start().to_owned()));
     }
+    // Only spaces stand before the key, so that its column is a number of bytes.
     let start = key.place.start - column(text, key.place.start);
     let after = text.get(end..).unwrap_or_default();
     let newline = ["\r\n", "\n"].into_iter().find(|newline| after.starts_with(newline));

@@ -65,9 +65,11 @@ impl<'s> Axes<'s> {
         let roles = named(roles).map(|role| with_included(inclusions, [role]));
         Self {
             subject: None,
+            // The last row has no role: it stands for everybody whom nothing names.
             roles: roles.chain([Vec::new()]).collect(),
             has_relations: false,
             has_all_roles: true,
+            // `None` stands for every value that no rule names.
             domains: named(domains).map(Some).chain([None]).collect(),
             actions: named(actions).map(Some).chain([None]).collect(),
             named: named_actions,
@@ -87,6 +89,7 @@ impl<'s> Axes<'s> {
     pub(super) fn narrowed(self, wanted: &Wanted<'s>, has_relations: bool) -> Self {
         let wanted_roles = wanted.roles.iter().map(String::as_str);
         let roles = match wanted.subject {
+            // A subject has all wanted roles at once, and without one each role is a row.
             Some(_) => vec![with_included(self.inclusions, wanted_roles)],
             None if wanted.roles.is_empty() => self.roles,
             None => wanted_roles.map(|role| with_included(self.inclusions, [role])).collect(),
@@ -116,6 +119,7 @@ impl<'s> Axes<'s> {
 
     /// Returns the number of cells.
     pub(super) fn cells(&self) -> usize {
+        // The product is only compared with a limit, so a value that is too large may stay at the maximum.
         self.roles.len().saturating_mul(self.domains.len()).saturating_mul(self.actions.len())
     }
 
@@ -128,6 +132,7 @@ impl<'s> Axes<'s> {
     pub(super) fn for_each<'a>(&'a self, mut visit: impl FnMut([usize; 3], MatrixCell<'a>)) {
         for (role, roles) in self.roles.iter().enumerate() {
             let relation = self.relation(roles);
+            // A row of a relation is about who has it, whatever their roles are.
             let roles = if relation.is_some() { &[][..] } else { roles };
             for (domain, named_domain) in self.domains.iter().enumerate() {
                 for (action, named_action) in self.actions.iter().enumerate() {

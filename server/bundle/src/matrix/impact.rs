@@ -63,6 +63,7 @@ fn changes_of<'s>(
     let sets = [(&old, before.inclusions), (&new, after.inclusions)];
     let axes = Axes::new(resource, &sets, after.inclusions);
     let old_roles = axes.roles_by(before.inclusions);
+    // This comes before the plans are compiled, which is a part of the work.
     budget.take_resource(resource, old.policies.len() + new.policies.len(), axes.cells())?;
     let (old, new) = (old.plan(resource), new.plan(resource));
     let mut old = PlanMatrix::new(&old, Attributes::default());

@@ -128,6 +128,7 @@ fn rows_of<'s>(
     let matching = set.matching(resource);
     let axes = Axes::new(resource, &[(&matching, set.inclusions)], set.inclusions);
     let axes = axes.narrowed(wanted, matching.has_relations());
+    // This comes before the plan is compiled, which is a part of the work.
     budget.take_resource(resource, matching.policies.len(), axes.cells())?;
     let plan = matching.plan(resource);
     let mut matrix = PlanMatrix::new(&plan, Attributes::default());

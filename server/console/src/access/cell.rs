@@ -109,6 +109,7 @@ impl Question {
         }
         if !self.at_revision.is_empty() {
             let number = self.at_revision.parse::<u64>();
+            // A text that is not a number goes on as it is: the reader of the body names its fault.
             let value = number.map_or_else(|_| json!(self.at_revision), |number| json!(number));
             terms.insert("at_revision".to_owned(), value);
         }

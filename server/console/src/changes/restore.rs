@@ -79,6 +79,7 @@ pub(crate) async fn restore(visit: Visit, manager: Manager) -> Result<Response, 
         }),
         Err(error) => {
             let fault = Fault::of(&visit, error)?;
+            // A new plan: the content may be another one than that of the preview.
             let planned = plan(&visit, &manager, number).await;
             show((visit, manager), number, planned, Some(fault), message)
         }
@@ -103,6 +104,7 @@ async fn carry_out(
     let text = body.to_string();
     let body = RestoreBody::parse(&json::parse(text.as_bytes())?)?;
     let seen = visit.form.get("revision").unwrap_or_default();
+    // The entity tag of the preview: another revision since then is refused.
     let precondition = Precondition::OneOf(vec![format!("\"{seen}\"")]);
     let message = body.message.as_deref();
     let past = Replacement::Revision { revision, precondition: &precondition, message };
@@ -119,6 +121,7 @@ fn show(
     message: String,
 ) -> Result<Response, ApiError> {
     let (plan, fault) = match (planned, fault) {
+        // After a refused restoration the page has both: the fault, and the plan for the present content.
         (Ok(plan), fault) => (Some(plan), fault),
         (Err(_), Some(fault)) => (None, Some(fault)),
         (Err(error), None) if error.status() == http::StatusCode::NOT_FOUND => return Err(error),

@@ -65,6 +65,7 @@ impl Unowned {
                 it.enabled.then_some(it.managed_by.is_some())
             }),
             Kind::of((Some("rules"), "rules"), &rules, |it| {
+                // The rules of default roles belong to their resource, which is counted below.
                 (it.origin == RuleOrigin::Explicit).then_some(it.managed_by.is_some())
             }),
             Kind::of((Some("resources"), "resources with default roles"), &resources, |it| {

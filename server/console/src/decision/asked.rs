@@ -43,6 +43,7 @@ impl AskedCheck {
         let decided = checks::check(&visit.app, &visit.caller, check, options).await?;
         let explained = decided.explained(|explained| serde_json::to_value(explained)).transpose();
         let explanation = explained.map_err(|error| OperationError::Internal(error.into()))?;
+        // For the copies of the question, which have the attributes as they were sent.
         let sent: Value = serde_json::from_str(body).unwrap_or_default();
         Ok(Self {
             subject: decided.check.subject.to_owned(),

@@ -31,6 +31,7 @@ impl Known {
     ) -> Self {
         let mut known = read(attributes);
         for sent in sent(record) {
+            // The value that the rules read counts, which may be another one than was sent.
             if !known.iter().any(|one| one.attribute == sent.attribute) {
                 known.push(sent);
             }

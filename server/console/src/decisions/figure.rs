@@ -1,8 +1,9 @@
 //! The figure of decisions by hour or minute.
 
 use askama::Template;
+use portcullis_engine::Effect;
 use portcullis_model::Timestamp;
-use portcullis_model::decision::DecisionSelection;
+use portcullis_model::decision::{DecisionSelection, Via};
 use portcullis_model::decision_stats::StatsDimension;
 use portcullis_operations::decisions;
 use portcullis_runtime::error::OperationError;
@@ -74,7 +75,7 @@ impl Figure {
         let page = visit.page("decisions");
         let bars = newest.iter().enumerate().map(|(index, group)| {
             let start = group.values.first().map(|(_, value)| value.clone()).unwrap_or_default();
-            bar(start, (group.allow, group.deny), (index, most.max(1)), (length, &page), selection)
+            bar(start, (group.allow, group.deny), (index, most), (length, &page), selection)
         });
         let bars: Vec<Bar> = bars.collect();
         Ok(Self {
@@ -105,10 +106,14 @@ fn bar(
         filter.append_pair("to", &end.to_string());
     }
     for (name, value) in [
-        ("subject", &selection.subject),
-        ("resource", &selection.resource),
-        ("action", &selection.action),
-        ("rule", &selection.rule),
+        ("subject", selection.subject.as_deref()),
+        ("resource", selection.resource.as_deref()),
+        ("action", selection.action.as_deref()),
+        ("rule", selection.rule.as_deref()),
+        ("request_id", selection.request_id.as_deref()),
+        ("decision", selection.decision.as_ref().map(Effect::into_str)),
+        ("via", selection.via.as_ref().map(Via::into_str)),
+        ("undetermined", selection.undetermined.map(|one| if one { "true" } else { "false" })),
     ] {
         if let Some(value) = value {
             filter.append_pair(name, value);

@@ -48,6 +48,7 @@ const FIELDS: [FieldRow; 10] = [
 impl FilterForm {
     /// Returns the form with the filter of `uri`.
     pub(super) fn of(uri: &Uri) -> Self {
+        // New decisions have no page, and no time in the past.
         let others =
             query(uri).filter(|(name, _)| name != "cursor" && name != "from" && name != "to");
         let filter = form_urlencoded::Serializer::new(String::new()).extend_pairs(others).finish();

@@ -110,6 +110,7 @@ impl Archive {
 
     /// Deletes a file, if there is one.
     pub(crate) async fn delete(&self, path: &str) -> Result<(), ArchiveError> {
+        // What is remembered of the file goes first. If the deletion fails, it is read again.
         self.0.metadata.invalidate(path);
         self.0.damaged.forget(path);
         Ok(self.0.objects.delete(path).await?)
@@ -128,6 +129,7 @@ impl Archive {
         path: &str,
         read: impl FnOnce() -> Result<ParquetMetaData, ParquetError>,
     ) -> Result<Arc<ParquetMetaData>, Arc<ParquetError>> {
+        // Readers that need the same metadata at once share one read. The cache keeps no error.
         self.0.metadata.try_get_with_by_ref(path, || read().map(Arc::new))
     }
 }

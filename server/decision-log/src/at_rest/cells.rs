@@ -48,6 +48,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
                     members[place] = Some(map.next_value()?);
                     next = place + 1;
                 }
+                // A member without a column makes `split` keep the whole text.
                 None => _ = map.next_value::<IgnoredAny>()?,
             }
         }
@@ -60,6 +61,7 @@ pub(crate) fn split<'j>(
     json: &'j [u8],
     joined: &mut Vec<u8>,
 ) -> [Cell<Cow<'j, [u8]>>; COLUMNS.len()] {
+    // A text that is not JSON gives no cells, and is kept whole below.
     let members = serde_json::from_slice(json).map_or([None; COLUMNS.len()], |Members(all)| all);
     let mut cells = std::array::from_fn(|place| {
         let column = COLUMNS[place];
@@ -70,6 +72,7 @@ pub(crate) fn split<'j>(
             (None, false) => absent(column.form),
         }
     });
+    // A member that is called `record` must not pass for the whole text.
     cells[WHOLE] = Cell::Null;
     join(&cells, joined, |out, _, json| out.extend_from_slice(json));
     // A text that the other columns do not give back byte by byte is kept whole.
@@ -105,8 +108,8 @@ fn absent(form: Form) -> Cell<Cow<'static, [u8]>> {
     }
 }
 
-/// Puts the JSON text of a record from the cells of its row in the place of `out`. `add` takes each cell with JSON, and its column, and
-/// adds it.
+/// Puts the JSON text of a record from the cells of its row in the place of `out`. `add` takes each cell with JSON, and its
+/// column, and adds it.
 pub(crate) fn join<B: AsRef<[u8]>>(
     cells: &[Cell<B>],
     out: &mut Vec<u8>,

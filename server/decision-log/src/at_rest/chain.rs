@@ -82,6 +82,7 @@ fn hash_of(before: &[u8], row: &FileRow) -> Vec<u8> {
 
 /// Returns the first row that `row` is about.
 pub(crate) fn first(row: &FileRow) -> i64 {
+    // In a row that somebody changed, `records` can be any number.
     if is_pruned(row) { row.seq.saturating_sub(row.records).saturating_add(1) } else { row.seq }
 }
 
@@ -99,6 +100,7 @@ pub(crate) fn follows(before: &[u8], row: &FileRow) -> bool {
 pub(crate) fn is_signed(keys: &KeyRing, row: &FileRow) -> bool {
     let Ok(mac) = <[u8; MAC_BYTES]>::try_from(&*row.mac) else { return false };
     if is_pruned(row) {
+        // `hash` is that of the last removed row, so the content of this row is signed beside it.
         return keys.is_authentic(&pruned_parts(&hash_of(&row.sha256, row), &row.hash), &mac);
     }
     keys.is_authentic(&parts(&row.hash), &mac)

@@ -49,6 +49,7 @@ impl ColumnCells {
         match &mut self.reader {
             Some(ColumnReader::ByteArrayColumnReader(reader)) => reader.skip_records(rows)?,
             Some(ColumnReader::Int64ColumnReader(reader)) => reader.skip_records(rows)?,
+            // `read` reports a column of another type.
             _ => 0,
         };
         Ok(())

@@ -44,6 +44,7 @@ pub(crate) const WHOLE: usize = MEMBERS.len();
 pub(crate) const COLUMNS: [Column; WHOLE + 1] = {
     let mut columns = [Column { name: "record", form: Form::Json, optional: true }; WHOLE + 1];
     let mut place = 0;
+    // A constant cannot use an iterator.
     while place < WHOLE {
         columns[place] = Column::of(&MEMBERS[place]);
         place += 1;
@@ -88,8 +89,8 @@ pub(crate) const SHARED_GROUP: usize = 4 * 1024 * 1024;
 /// The most bytes of a dictionary of such a group: all of its texts, and one row more.
 const SHARED_DICTIONARY: usize = 4 * SHARED_GROUP;
 
-/// Returns the bytes of a page of values before compression. Who reads one row reads a page of each column, and the places of all pages:
-/// columns with much in a row have many small pages, one with a constant has one.
+/// Returns the bytes of a page of values before compression. Who reads one row reads a page of each column, and the places of all
+/// pages: columns with much in a row have many small pages, one with a constant has one.
 const fn page_bytes(form: Form) -> usize {
     match form {
         Form::Json => 64 * 1024,
@@ -138,6 +139,7 @@ pub(crate) fn properties(shares: bool) -> WriterProperties {
     for name in SORTED {
         properties = properties.set_column_statistics_enabled(path(name), EnabledStatistics::Page);
     }
+    // While a column has a dictionary, its other encoding is not used.
     for (name, encoding) in
         [("subject", Encoding::DELTA_BYTE_ARRAY), ("time", Encoding::DELTA_BINARY_PACKED)]
     {

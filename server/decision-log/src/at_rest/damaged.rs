@@ -47,6 +47,7 @@ impl DamagedRows {
         let before: usize = known.iter().map(Range::len).sum();
         known.extend(rows);
         known.sort_unstable_by_key(|rows| rows.start);
+        // `dedup_by` passes the later range first, and removes it if this returns true.
         known.dedup_by(|next, last| {
             let follows = next.start <= last.end;
             if follows {

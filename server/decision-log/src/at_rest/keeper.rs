@@ -44,6 +44,7 @@ impl Keeper {
         let (mut pause, mut swept) = (RETRY, None::<Instant>);
         let mut left_out = BTreeSet::new();
         loop {
+            // This comes before the round, so that a file that is finished during it wakes the wait at the end.
             let finished = self.segments.finished();
             // The records of a tenant that is deleted go with it: a file is sealed without them, and soon, because the
             // tenant may begin anew.
@@ -70,6 +71,7 @@ impl Keeper {
                     pause
                 }
             };
+            // A finished file and the end of the wait both begin the next round.
             let _ = tokio::time::timeout(wait, finished).await;
         }
     }
@@ -79,6 +81,7 @@ impl Keeper {
         let _turn = self.turn().await;
         while let Some(segment) = self.segments.oldest() {
             self.archive.seal(Arc::clone(&segment), self.segments.replica(), self.now()).await?;
+            // This comes only after the manifest names the records: until then the write-ahead file is their only copy.
             self.segments.remove(&segment)?;
             self.metrics.sealed.inc();
         }

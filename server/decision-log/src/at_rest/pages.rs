@@ -120,6 +120,7 @@ impl<'g> Pages<'g> {
             self.metadata.page_index().and_then(|index| index.column_index(self.group, place));
         let Some(ColumnIndexMetaData::BYTE_ARRAY(bounds)) = index else { return Ok(()) };
         let text = text.as_bytes();
+        // A page whose bounds are unknown stays. Long bounds are cut so that they still enclose all values.
         let pages = self.row_ranges(column)?.into_iter().enumerate().filter(|(page, _)| {
             bounds.min_value(*page).is_none_or(|least| least <= text)
                 && bounds.max_value(*page).is_none_or(|greatest| greatest >= text)
@@ -159,6 +160,7 @@ impl<'g> Pages<'g> {
             let mut block: Vec<_> = block.into_iter().map(Vec::into_iter).collect();
             for row in rows {
                 cells.clear();
+                // Each column has a cell for each row: with fewer, the block could not be read.
                 cells.extend(block.iter_mut().filter_map(Iterator::next));
                 visit(row, &cells);
             }

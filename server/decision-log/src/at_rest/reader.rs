@@ -63,8 +63,8 @@ impl RestedPart {
         &self.row.path
     }
 
-    /// Reads the metadata of the file, if it is not known, and returns the groups with records of the tenant; none if the metadata
-    /// are damaged. Blocks.
+    /// Reads the metadata of the file, if it is not known, and returns the groups with records of the tenant; none if the
+    /// metadata are damaged. Blocks.
     pub(crate) fn sound_groups(&self, wanted: &Wanted) -> io::Result<Vec<RestedGroup>> {
         match self.groups(wanted) {
             Err(error) if !is_of_the_store(&error) => {
@@ -122,6 +122,7 @@ pub(crate) fn every_group(object: RemoteObject) -> Result<Vec<RestedGroup>, Parq
 fn read_metadata(object: &RemoteObject) -> Result<ParquetMetaData, ParquetError> {
     let tail = (object.bytes / TAIL_PART).clamp(TAIL.start, TAIL.end);
     let tail = object.bytes.saturating_sub(tail)..object.bytes;
+    // The parser reads the end of the file in several steps: one request serves them all.
     object.read_ahead(slice::from_ref(&tail))?;
     let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
     reader.parse_and_finish(object)

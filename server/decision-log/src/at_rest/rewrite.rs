@@ -98,6 +98,7 @@ impl Archive {
             record_answers::remove_older(&mut tx, before).await?;
             tx.commit().await?;
         }
+        // This comes after the commit, so that what expired in this round is found.
         let mut tx = self.store().begin_read_all().await?;
         let shrunk = decision_files::shrunk(&mut tx, ROUND).await?;
         let left = decision_files::left(&mut tx, before, ROUND).await?;
@@ -111,6 +112,8 @@ impl Archive {
             self.prune(now).await?;
         }
         for path in left {
+            // This comes before the note: if the process ends in between, the next round deletes again, and a missing
+            // file is no error.
             self.delete(&path).await?;
             let mut tx = self.store().write_all().await?;
             decision_files::note_deleted(&mut tx, &path).await?;
@@ -125,6 +128,7 @@ impl Archive {
         let row = decision_files::find(&mut tx, path).await?;
         let parts = decision_files::parts_of_file(&mut tx, path).await?;
         tx.end().await?;
+        // Another process may have replaced the file meanwhile.
         let Some(row) = row.filter(|row| row.gone_at.is_none()) else { return Ok(()) };
         let (file, erased) = match parts.is_empty() {
             true => (None, ErasedRecords::default()),

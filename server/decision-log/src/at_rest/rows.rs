@@ -76,6 +76,7 @@ impl UnsortedRows {
             expand(json, texts.iter().map(|(at, text)| (*at, text)), &mut whole);
             cells = split(&whole, &mut self.joined);
         }
+        // An expanded text has all of its texts in the cells.
         let mut texts = texts.iter().filter(|_| whole.is_empty());
         let mut apart = Vec::new();
         // Both are in the order of the members, of which none is written as the placeholder itself.
@@ -123,6 +124,7 @@ impl UnsortedRows {
         cells.iter().for_each(|cell| put(&mut self.cells, cell));
         for (_, text) in &apart {
             let number = self.texts.len();
+            // The rows keep their texts in memory, so that no two texts have one address.
             let rows = self.texts.entry(address(text));
             rows.or_insert_with(|| TextRows { number, rows: 0 }).rows += 1;
         }
@@ -160,6 +162,7 @@ fn sorted_rows(
     subjects.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
     for (_, rows) in &mut subjects {
         rows.sort_unstable_by_key(|row| (row.id, row.cells.start));
+        // The first one that was added stays.
         rows.dedup_by_key(|row| row.id);
     }
     let mut rows: Vec<_> = subjects.into_iter().flat_map(|(_, rows)| rows).collect();
@@ -246,11 +249,13 @@ impl RowCells {
     }
 
     fn take_own(&mut self) -> Cell<ByteArray> {
+        // `put` wrote these bytes, so that no cell is cut off.
         match self.cells.try_get_u8() {
             Ok(NUMBER) => self.cells.try_get_i64().map_or(Cell::Null, Cell::Number),
             Ok(BYTES) => {
                 let length = self.cells.try_get_u64().map(usize::try_from);
                 match length {
+                    // `split_to` panics beyond the end.
                     Ok(Ok(length)) if length <= self.cells.len() => {
                         Cell::Bytes(self.cells.split_to(length).into())
                     }

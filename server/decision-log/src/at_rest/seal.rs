@@ -76,6 +76,7 @@ impl Archive {
         for file in files {
             let known =
                 self.store().read_all(async |tx| decision_files::find(tx, &file.path).await);
+            // An earlier try named the file, and could not remove its write-ahead file.
             if known.await?.is_some() {
                 is_repetition = true;
             } else {

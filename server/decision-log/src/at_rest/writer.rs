@@ -43,6 +43,7 @@ impl GroupRows {
     fn take(&mut self, row: &RowCells, shares: bool) -> bool {
         let bytes = self.bytes + row.new_bytes(&self.texts);
         let has_room = self.rows < GROUP_ROWS && (!shares || bytes <= SHARED_GROUP);
+        // A group takes its first row however large it is: each row must find a group.
         if shares != self.shares || self.rows > 0 && !has_room {
             return false;
         }
@@ -90,6 +91,7 @@ fn write_columns(
     let mut values = [(); COLUMNS.len()].map(|()| Values::default());
     loop {
         let block = rows.by_ref().take(BLOCK).map(|mut row| {
+            // `take` returns the cells in the order of the columns.
             values.iter_mut().for_each(|values| values.push(row.take()));
         });
         // To count the rows of the block is to take them.
@@ -122,6 +124,7 @@ impl Values {
         is_optional: bool,
     ) -> Result<(), ParquetError> {
         let Self { texts, numbers, levels } = self;
+        // A required column has no definition levels in Parquet.
         let written = is_optional.then_some(&**levels);
         match writer {
             ColumnWriter::ByteArrayColumnWriter(writer) => writer.write_batch(texts, written, None),

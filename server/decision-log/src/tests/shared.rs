@@ -90,8 +90,8 @@ fn file_of(folder: &Path) -> PathBuf {
     Segment::numbers(folder).expect("lists").remove(0).1
 }
 
-/// Reads the records of a batch, of which those of the subject `gone` are not there. All end with what they share, and every 200th is
-/// compared byte by byte. Returns the most bytes that were in memory at once.
+/// Reads the records of a batch, of which those of the subject `gone` are not there. All end with what they share, and every
+/// 200th is compared byte by byte. Returns the most bytes that were in memory at once.
 async fn read(log: &DecisionLog, batch: &SharedBatch, gone: Option<usize>) -> usize {
     let texts = batch.alone(|number| number % 200 == 0);
     let first = texts[0].as_ref().expect("is wanted");

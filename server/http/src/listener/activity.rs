@@ -103,6 +103,7 @@ impl Activity {
         let mut exchanges = self.exchanges.lock();
         let id = exchanges.next;
         exchanges.next += 1;
+        // A request begins when its header is complete.
         exchanges.header_since = None;
         exchanges.running.push(Running { id, take_by: None });
         Exchange { activity: Arc::clone(self), id }
@@ -114,7 +115,9 @@ impl Activity {
         let now = Instant::now();
         let exchanges = self.exchanges.lock();
         let is_idle = exchanges.running.is_empty();
+        // A header is on its way only while no request runs.
         let due = match exchanges.header_since {
+            // After a goodbye, the time of a header that had begun counts from the goodbye.
             Some(since) => Some(since.max(exchanges.idle_since) + HEADER_TIMEOUT.min(idle)),
             None if is_idle => Some(exchanges.idle_since + idle),
             None => exchanges.running.iter().filter_map(|running| running.take_by).min(),
@@ -144,6 +147,7 @@ impl Activity {
 
     /// Ends the connection at once, because another one takes its place.
     pub(super) fn evict(&self) {
+        // The permit stays until the connection looks, even if it does not wait at this moment.
         self.evicted.notify_one();
     }
 

@@ -47,6 +47,7 @@ impl AnswerBody {
     fn piece(&mut self) -> Frame<Bytes> {
         let piece = self.rest.split_to(self.rest.len().min(PIECE));
         self.taken += piece.len() as u64;
+        // Only `write` bounds a piece of it: the least speed would count the pauses of the service.
         if self.is_live {
             self.begun = Instant::now();
         }

@@ -59,6 +59,7 @@ impl Connection {
         let _ = stream.set_nodelay(true);
         let Some(tls) = self.serving.tls.take() else { return self.serve(stream).await };
         if let Some(stream) = self.shake_hands(&tls, stream).await {
+            // The handshake has its own time.
             self.activity.restart_idle_time();
             self.serve(stream).await;
         }
@@ -99,6 +100,7 @@ impl Connection {
                 ConnectionState::Active(until) => Some(until),
             };
             if let Some(look) = look {
+                // Once the service stops, it would interrupt without end.
                 let stopped = goodbye.is_none().then(|| stopped.clone());
                 // In its own set, which polls it only when it is woken: a request that arrives wakes the task of
                 // the connection, but costs no look at timers and at what all connections share.

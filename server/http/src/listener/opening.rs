@@ -43,6 +43,7 @@ impl<S> Opening<S> {
     /// Notes received bytes. The first ones show the protocol: those that differ from the preface are HTTP/1.
     fn receive(&mut self, data: &[u8]) {
         if let Shown::Preface(read) = self.shown {
+            // `read` is less than the length: the whole preface shows the protocol.
             let expected = &HTTP2_PREFACE[read..];
             self.shown = if data.starts_with(expected) {
                 Shown::Protocol(Protocol::Http2)
@@ -75,6 +76,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Opening<S> {
                 this.receive(&buffer.filled()[filled..]);
                 Poll::Ready(Ok(()))
             }
+            // After the stream: bytes that are there count, even at the deadline.
             Poll::Pending if is_open && this.deadline.as_mut().poll(context).is_ready() => {
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }

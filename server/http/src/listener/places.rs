@@ -95,6 +95,7 @@ impl OpenConnections {
     }
 
     fn evict_of(&mut self, network: IpAddr) -> bool {
+        // Numbers grow, so that the first ones are the oldest connections.
         let own = self.by_network.get(&network).into_iter().flatten().take(LOOKED_AT);
         let idle = own.copied().find(|id| self.is_idle(*id));
         self.evict(idle)
@@ -110,6 +111,7 @@ impl OpenConnections {
     }
 
     fn evict(&mut self, id: Option<u64>) -> bool {
+        // The place is free at once, although the connection ends a moment later.
         let evicted = id.and_then(|id| self.remove(id));
         if let Some(activity) = &evicted {
             activity.evict();

@@ -75,7 +75,9 @@ impl TlsIdentity {
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
+            // Asked at each handshake, so that a new certificate serves without another acceptor.
             .with_cert_resolver(Arc::clone(&self.current) as Arc<dyn ResolvesServerCert>);
+        // In the order of preference.
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(TlsAcceptor::from(Arc::new(config)))
     }

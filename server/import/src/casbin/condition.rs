@@ -159,6 +159,7 @@ impl Condition {
     /// Splits the condition; `None` if there are too many alternatives.
     fn split(self) -> Option<Vec<Vec<Self>>> {
         let alternatives = match self {
+            // An alternative without a part always holds, and no alternative never does.
             Self::Constant(true) => vec![Vec::new()],
             Self::Constant(false) => Vec::new(),
             Self::Or(parts) => {
@@ -186,6 +187,7 @@ fn policies_of(alternatives: &[Vec<Condition>], as_rules: bool) -> usize {
 
 /// Returns each alternative of `left` together with each of `right`, without those that contradict themselves.
 fn product(left: &[Vec<Condition>], right: &[Vec<Condition>]) -> Option<Vec<Vec<Condition>>> {
+    // Each side has at most `MAX_RULES` alternatives, so that the product fits.
     if left.len() * right.len() > MAX_RULES {
         return None;
     }

@@ -44,6 +44,7 @@ impl Known<'_> {
             // A fault is reported where the part itself is expanded.
             _ => None,
         });
+        // If the text here is not the one that an outer part wants, the whole is never true.
         let fixed: Vec<_> = fixed.filter(|(field, _)| !self.fixed.contains_key(field)).collect();
         let fixed = (!fixed.is_empty()).then(|| self.fixed.clone().into_iter().chain(fixed))?;
         Some(Self { fixed: fixed.collect(), line: self.line.clone(), ..*self })
@@ -119,6 +120,7 @@ impl Known<'_> {
             return Ok(Condition::Constant(false));
         }
         let expression = parser::parse(rule).map_err(|fault| format!("`{rule}`: {fault}"))?;
+        // A rule that evaluates itself would have no end.
         if has_eval(&expression) {
             return Err(format!("`{rule}`: a rule cannot evaluate another rule"));
         }
@@ -182,6 +184,7 @@ impl Known<'_> {
                 literal_test(attribute, comparator, of_column(right, comparator, literal))
             }
             (Operandum::Literal(literal), Operandum::Attribute(attribute)) => {
+                // A test has its attribute on the left side.
                 literal_test(attribute, comparator.flipped(), of_column(left, comparator, literal))
             }
             (Operandum::Attribute(attribute), Operandum::Attribute(other)) => {

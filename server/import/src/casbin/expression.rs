@@ -86,6 +86,7 @@ impl Expression {
             Self::Not(part) => part.tests(visit),
             Self::Compare(left, _, right) | Self::In(left, right) => {
                 visit(None, vec![left, right]);
+                // The arguments of a call such as `keyGet` are a test of their own.
                 for side in [left, right] {
                     if let Value::Call { name, arguments } = side {
                         visit(Some(name), arguments.iter().collect());
@@ -118,6 +119,7 @@ impl Value {
             Self::List(values) | Self::Call { arguments: values, .. } => values.as_slice(),
             _ => &[],
         };
+        // Lists and calls may contain others.
         found(self) || inner.iter().any(|value| value.any(found))
     }
 }

@@ -86,6 +86,7 @@ impl Known<'_> {
                 return Err(format!("`{name}` has another number of arguments"));
             }
             _ => {
+                // A function that Casbin does not have gets another fault than one that is not translated here.
                 functions::known(name)?;
                 return Err(format!(
                     "the function `{name}` in a comparison is not translated; use `keyGet`, `keyGet2`, or a pattern"
@@ -102,6 +103,7 @@ impl Known<'_> {
             _ => Err(format!("the arguments of `{name}` after the first must be known texts")),
         });
         let mut texts = texts.collect::<Result<Vec<_>, String>>()?.into_iter();
+        // Both forms have a pattern, and only `keyGet2` has a text behind it.
         let pattern = texts.next().unwrap_or_default();
         Ok(Operandum::Part(AttributePart { attribute, pattern, name: texts.next() }))
     }

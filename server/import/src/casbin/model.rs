@@ -72,6 +72,7 @@ impl Model {
                         "expected `_, _` or `_, _, _`; write a policy for roles with conditions",
                     )),
                 },
+                // These sections are read above, and everything that is not listed is a fault.
                 ("request_definition", "r") | ("policy_definition", "p") => {}
                 ("policy_effect", "e") | ("matchers", "m") => {}
                 _ => faults.push(unknown(entry)),
@@ -90,6 +91,7 @@ impl Model {
             noted(read, &mut faults)
         });
         match (request, columns, effect, matcher) {
+            // All parts may be there and a column still have a fault.
             (Some(request), Some(columns), Some(effect), Some(matcher)) if faults.is_empty() => {
                 // Casbin for Go looks for the call in the text: another spelling of it makes no patterns.
                 let domain_patterns = domain_patterns(&request, &matcher).filter(|call| {
@@ -181,6 +183,7 @@ fn is_role(key: &str) -> bool {
 
 fn unknown(entry: &ModelEntry) -> ImportFault {
     let ModelEntry { section, key, .. } = entry;
+    // Casbin numbers further definitions of a section, such as `p2`.
     let numbered = key.ends_with(|last: char| last.is_ascii_digit());
     entry.fault(if numbered {
         format!("`{key}` of `[{section}]` is a second definition; import it as a model of its own")
@@ -224,6 +227,7 @@ fn columns_of_request(
         let field =
             NAMES.iter().find(|(_, names)| names.contains(&&*name)).map(|(field, _)| *field);
         let attribute = match field {
+            // Several names of objects are common, and the later ones are parts of the object.
             Some(Field::Object) if seen.iter().any(|(own, _)| *own == Field::Object) => {
                 Attribute::Path(format!("resource.{name}"))
             }
@@ -236,6 +240,7 @@ fn columns_of_request(
                 Attribute::Field(field)
             }
             None => {
+                // A column of another name most likely is about who asks.
                 let kind = if name.starts_with("obj") { "resource" } else { "user" };
                 Attribute::Path(format!("{kind}.{name}"))
             }
@@ -260,9 +265,12 @@ fn same_field(field: Field, earlier: &str, name: &str) -> String {
 }
 
 fn effect_of(entry: &ModelEntry) -> Result<PolicyEffect, ImportFault> {
+    // White space has no meaning in an effect, and Casbin's own models differ in it.
     let plain: String = entry.value.chars().filter(|char| !char.is_whitespace()).collect();
+    // Casbin itself replaces the `.` by `_`, and some models have that spelling.
     let plain = plain.replace("p_eft", "p.eft");
     let (allowed, denied) = ("some(where(p.eft==allow))", "some(where(p.eft==deny))");
+    // The operands may be in either order.
     let both = [format!("{allowed}&&!{denied}"), format!("!{denied}&&{allowed}")];
     match &*plain {
         plain if plain == allowed => Ok(PolicyEffect::AllowOverride),

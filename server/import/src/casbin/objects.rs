@@ -60,6 +60,7 @@ impl Objects {
     /// Notes an object or a pattern of objects.
     fn note(&mut self, object: &str) {
         match has_verb(object) {
+            // Neither tells whether objects have verbs.
             _ if object.is_empty() || object == "*" => {}
             true => self.named = true,
             false => self.alone = true,
@@ -75,6 +76,7 @@ impl Objects {
             return None;
         }
         let conflict = self.conflict(object, named);
+        // The first line of a name stays, since faults refer to it.
         self.names.entry(name(object).to_owned()).or_insert((named, line.number));
         conflict.map(|reason| line.fault(reason))
     }
@@ -150,5 +152,6 @@ fn name(object: &str) -> &str {
 /// Returns whether an object, or a pattern of objects, has a verb. A `:` after `/`, `?` or `^` belongs to a pattern.
 fn has_verb(object: &str) -> bool {
     let before = object.match_indices(':').map(|(at, _)| object.get(..at).unwrap_or_default());
+    // A colon behind one of these begins a parameter of a path, or a group of a regular expression.
     before.into_iter().any(|before| !before.ends_with(['/', '?', '^']))
 }

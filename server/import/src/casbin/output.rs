@@ -209,6 +209,7 @@ impl Draft {
         let subjects = self.subjects.as_ref().map(subjects);
         let parts: Vec<Value> = subjects.into_iter().chain(self.others).collect();
         let always =
+            // A policy needs a condition: each check has a subject.
             json!({"type": "CONDITION", "attribute": "request.subject", "operator": "exists"});
         let rule_data = group("AND", parts).unwrap_or(always);
         let Self { effect, priority, resource, .. } = self;
@@ -245,6 +246,7 @@ fn resources(parts: &[Condition], known: &Objects) -> Result<Vec<String>, String
     let actions = field_of(parts, Field::Action).map_or(&star, |own| &own.values);
     let act = match actions.first() {
         Some(act) if actions.len() == 1 && !act.contains('*') => act.as_str(),
+        // Several actions, or a pattern of them, leave the verb of the resource open.
         _ => STAR,
     };
     objects

@@ -19,6 +19,7 @@ pub(super) fn parse(text: &str) -> Result<Expression, String> {
              compare that"
         ));
     }
+    // The bound on nesting also bounds the recursion of everything that walks through the expression.
     let mut reader = Reader { tokens: &tokens, nesting: 0 };
     let expression = reader.any()?;
     match reader.tokens {
@@ -32,6 +33,7 @@ fn arithmetic<'t>(tokens: &[&'t str]) -> Option<&'t str> {
     let before = [None].into_iter().chain(tokens.iter().map(|token| Some(*token)));
     let found = tokens.iter().zip(before).find(|(token, before)| match **token {
         "+" | "*" | "/" | "%" | "**" => true,
+        // After a value it subtracts, elsewhere it is a sign.
         "-" => before.is_some_and(|before| {
             before.ends_with(|last: char| last.is_alphanumeric() || ")]\"'_".contains(last))
                 && !matches!(before, "in" | "IN")
@@ -91,6 +93,7 @@ impl<'t> Reader<'t> {
     }
 
     fn unary(&mut self) -> Result<Expression, String> {
+        // Only `!` and parentheses nest, and both are counted here.
         let negated = self.at("!");
         if !negated && self.tokens.first() != Some(&"(") {
             return self.test();
@@ -144,6 +147,7 @@ impl<'t> Reader<'t> {
 
     fn values(&mut self, closing: &str) -> Result<Vec<Value>, String> {
         let mut values = Vec::new();
+        // At the end of the text `value` fails, so that this ends.
         while !self.at(closing) {
             if !values.is_empty() {
                 self.expect(",")?;
@@ -163,6 +167,7 @@ impl<'t> Reader<'t> {
             "-" => number(&format!("-{}", self.take().unwrap_or_default())),
             _ if token.starts_with(['"', '\'']) => Ok(Value::Text(casbin::unquoted(token))),
             _ if token.starts_with(|first: char| first.is_ascii_digit()) => number(token),
+            // A name before a parenthesis is a function, whatever the name is.
             _ if self.at("(") => {
                 Ok(Value::Call { name: token.to_owned(), arguments: self.values(")")? })
             }
@@ -174,6 +179,7 @@ impl<'t> Reader<'t> {
 /// Returns the only part, or all of them joined.
 fn joined(mut parts: Vec<Expression>, join: fn(Vec<Expression>) -> Expression) -> Expression {
     match parts.len() {
+        // A node with one child would only be in the way of those who look for patterns.
         1 => parts.remove(0),
         _ => join(parts),
     }
@@ -181,6 +187,7 @@ fn joined(mut parts: Vec<Expression>, join: fn(Vec<Expression>) -> Expression) -
 
 /// Returns a comparison. A call that is compared with `true` or `false` is a condition, or its negation.
 fn comparison(left: Value, comparator: Comparator, right: Value) -> Expression {
+    // Some matchers compare the outcome of a function with `true` or `false`, which is the call itself or its negation.
     let (call, truth) = match (left, right) {
         (call @ Value::Call { .. }, Value::Bool(truth))
         | (Value::Bool(truth), call @ Value::Call { .. }) => (call, truth),

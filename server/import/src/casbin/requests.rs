@@ -50,6 +50,7 @@ impl<'r> Request<'r> {
                 Attribute::Field(Field::Object) => request.object = value,
                 Attribute::Field(Field::Action) => request.action = value,
                 Attribute::Path(path) => {
+                    // Casbin compares texts unless an operator orders them, so `1` and `1.0` stay different elsewhere.
                     let number = if model.orders_request(column) { number(value) } else { None };
                     let value = number.map_or_else(|| (*value).into(), Value::Number);
                     request.attributes.push((path, value));
@@ -78,6 +79,7 @@ impl Decider {
             let (sub, act) = (rule.sub.clone(), rule.act.clone());
             let dom = rule.dom.clone().unwrap_or_else(|| DOMAIN.to_owned());
             Ok(PlanRule {
+                // Only the effect of a decision is looked at, so that the ids need not differ.
                 id: Uuid::nil(),
                 tuple: RuleTuple { sub, dom, obj, act },
                 effect: rule.effect,
@@ -111,6 +113,7 @@ impl Decider {
         let resource = resource.map_err(anyhow::Error::msg)?;
         let mut attributes = Map::new();
         for (path, value) in &request.attributes {
+            // Every attribute of a column has a namespace, and the default is never used.
             let (kind, name) = path.split_once('.').unwrap_or(("user", path));
             let kind = attributes.entry(kind).or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(members) = kind {
@@ -143,6 +146,7 @@ pub(super) fn differences(
     let decider = Decider::new(converted)?;
     let (mut asked, mut faults) = (0, Vec::new());
     for line in lines::read(text) {
+        // A line with a fault counts as asked, so that the message says how many of all lines differ.
         asked += 1;
         let outcome = line.and_then(|line| {
             let line = line.without_padding(model.request.len());

@@ -61,6 +61,7 @@ impl Members {
     /// Returns the domains in which somebody may have `role`. With `patterns`, the way to a member may lead through the
     /// roles of several domains, so that the domains of all roles on the way count.
     pub(super) fn domains(&self, role: &str, patterns: bool) -> BTreeSet<&str> {
+        // The set of known roles ends the search where roles are members of each other.
         let (mut domains, mut known, mut open) =
             (BTreeSet::new(), BTreeSet::from([role]), vec![role]);
         while let Some(role) = open.pop() {
@@ -89,6 +90,7 @@ impl Members {
         let patterns = if patterns { Some(&self.patterns) } else { None };
         let matching = patterns.into_iter().flatten().filter(|own| {
             domain.is_some_and(|domain| {
+                // The links of the domain itself are added below, and must not come twice.
                 own.as_str() != domain
                     && own.split_once('*').is_some_and(|(prefix, _)| domain.starts_with(prefix))
             })
@@ -141,6 +143,7 @@ impl Members {
                 .flatten();
             newest = direct
                 .map(String::as_str)
+                // Names that were met before add nothing, so a circle ends here as well.
                 .filter(|name| *name != start && !all.contains(name))
                 .collect();
             if newest.is_empty() {

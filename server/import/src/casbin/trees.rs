@@ -15,6 +15,7 @@ pub(super) fn subjects(own: &OneOf) -> Value {
         json!({"type": "CONDITION", "attribute": "request.roles", "operator": "contains", "value": role})
     });
     let parts = [names].into_iter().chain(roles).collect();
+    // The names are always one part.
     group("OR", parts).unwrap_or(Value::Null)
 }
 

@@ -25,6 +25,7 @@ impl Parser<'_> {
         } else {
             self.text.symbol("model")?;
             self.text.symbol("schema")?;
+            // Older schemas have relations without types of users.
             if !self.text.take("1.1") && !self.text.take("1.2") {
                 return Err(self.text.expected("schema `1.1` or `1.2`"));
             }
@@ -73,11 +74,13 @@ impl Parser<'_> {
             "but" => {
                 self.text.symbol("but")?;
                 self.text.symbol("not")?;
+                // A `but not` takes one operand, so a second one needs parentheses.
                 Rewrite::Except(Box::new(first), Box::new(self.operand()?))
             }
             _ => first,
         };
         match self.text.next() {
+            // The language has no precedence of its operators.
             "or" | "and" | "but" => {
                 Err(self.text.expected("parentheses around one of two different operators"))
             }

@@ -123,6 +123,7 @@ fn model_type(found: Spanned<JsonType>, start: &Place) -> Result<ModelType, Stri
     let mut restrictions = metadata.and_then(|all| all.relations).unwrap_or_default();
     let relations = relations.into_iter().flatten().map(|(relation, rewrite)| {
         let place = yaml::place(&rewrite, start);
+        // A relation without `this` may still have restrictions, which then mean nothing.
         let restrictions = restrictions.remove(&relation);
         let restrictions = restrictions.and_then(|all| all.directly_related_user_types);
         let mut restrictions = restrictions.map(|all| all.into_iter().map(restriction).collect());
@@ -139,6 +140,7 @@ fn restriction(found: JsonRestriction) -> Restriction {
     let JsonRestriction { user_type, relation, wildcard, condition } = found;
     let which = match wildcard {
         Some(_) => Users::Everyone,
+        // The API leaves out empty texts, or sends them: both mean that there is no relation.
         None if relation.is_empty() => Users::One,
         None => Users::Related(relation),
     };
@@ -164,6 +166,7 @@ impl JsonRewrite {
             Self::Union { child } => Rewrite::Any(Self::into_rewrites(child, restrictions)?),
             Self::Intersection { child } => Rewrite::All(Self::into_rewrites(child, restrictions)?),
             Self::Difference { base, subtract } => {
+                // The base comes first, so that a `this` in it takes the restrictions.
                 let base = base.into_rewrite(restrictions)?;
                 Rewrite::Except(Box::new(base), Box::new(subtract.into_rewrite(restrictions)?))
             }

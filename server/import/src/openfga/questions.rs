@@ -33,6 +33,7 @@ pub(super) fn read(
 impl StoreQuestions<'_> {
     fn test(&mut self, test: &StoreTest) -> ImportedTest {
         let own = tuples::convert(&test.tuples, self.0.model);
+        // The questions are read all the same, so that their faults are reported together with these.
         let own = own.unwrap_or_else(|faults| {
             self.0.faults.extend(faults);
             Vec::new()
@@ -47,6 +48,7 @@ impl StoreQuestions<'_> {
         for one in &test.list_users {
             self.users(&one.value, &own, &test.place, &mut questions);
         }
+        // A question that cannot be asked leaves a note. One with a fault makes `finish` return an error.
         questions.retain(|question| self.0.is_sound(question));
         let (place, name) = (test.place.clone(), test.name.clone());
         ImportedTest { place, name, tuples: own, questions }
@@ -61,6 +63,7 @@ impl StoreQuestions<'_> {
     ) {
         let users = test.user.iter().chain(test.users.iter().flatten());
         let objects: Vec<_> = test.object.iter().chain(test.objects.iter().flatten()).collect();
+        // A test without one of the two would ask nothing, and so pass without any meaning.
         if users.clone().next().is_none() || objects.is_empty() {
             self.0.faults.push(at.says("expected `user` or `users`, and `object` or `objects`"));
         }
@@ -94,6 +97,7 @@ impl StoreQuestions<'_> {
             let place = yaml::place(listed, start);
             let Some(now) = self.0.now(test.context.as_ref(), &place) else { continue };
             let listed: BTreeSet<&str> = texts(listed.value.as_ref());
+            // A list says who is absent, too: each object that is known and not listed must be refused.
             let known = self.0.tuples.iter().chain(own).map(|one| &*one.object);
             let known = known.filter(|text| is_of_type(text, &test.object_type));
             for object in known.chain(listed.iter().copied()).collect::<BTreeSet<_>>() {

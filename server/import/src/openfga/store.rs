@@ -122,6 +122,7 @@ impl Store {
         let (text, start) = opened(path)?;
         let file: StoreFile = yaml::parse(&text, &start).map_err(anyhow::Error::msg)?;
         let model = match (file.model, file.model_file) {
+            // A model inside the file has lines of its own, so its faults need the line at which it begins.
             (Some(model), None) => model_from(&model.value, &first_line(&model, &text, &start))?,
             (None, Some(name)) => named(&name, &start, read_model)?,
             _ => anyhow::bail!(start.says("expected `model` or `model_file`")),

@@ -26,6 +26,7 @@ pub(crate) fn differences(
     let (stored, mut buffer) = (graph(model, tuples)?, GraphBuffer::default());
     let (mut asked, mut differences) = (0, Vec::new());
     for test in tests {
+        // Tests without tuples share one graph, which takes long to build.
         let own = match test.tuples.is_empty() {
             true => None,
             false => Some(graph(model, &[tuples, &test.tuples].concat())?),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
 use serde_json::Value;
 
 use super::model::ModelCondition;
@@ -14,6 +14,8 @@ use super::system::System;
 pub(crate) type Context = BTreeMap<String, Value>;
 
 const NANOS_PER_MILLI: u32 = 1_000_000;
+/// The last year that RFC 3339 can write.
+const LAST_YEAR: i32 = 9_999;
 
 /// A condition `now < start + duration`, by the names of its parameters.
 #[derive(Debug)]
@@ -72,7 +74,8 @@ impl ExpiryCondition {
             None => start,
             Some(name) => {
                 let length = duration(text(context, name)?)?;
-                start.checked_add_signed(length).ok_or("the tuple expires after the year 9999")?
+                let end = start.checked_add_signed(length).filter(|end| end.year() <= LAST_YEAR);
+                end.ok_or_else(|| format!("the tuple expires after the year {LAST_YEAR}"))?
             }
         };
         rounded(end)

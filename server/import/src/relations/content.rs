@@ -68,11 +68,15 @@ impl ImportedContent {
         )
     }
 
-    /// Returns the files of the tenant `tenant` in the folder `to`, without those that the folder keeps.
+    /// Returns the files of the tenant `tenant` in the folder `to`, without those that it keeps; `None` is no folder.
     ///
     /// # Errors
     /// A value that no file can have.
-    pub(crate) fn files(&self, tenant: &str, to: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
+    pub(crate) fn files(
+        &self,
+        tenant: &str,
+        to: Option<&Path>,
+    ) -> anyhow::Result<Vec<(PathBuf, String)>> {
         let Self { types, resources, rules, cases, tuples } = self;
         let kinds = json!({
             "types": types, "resources": resources, "rules": rules, "policies": [], "cases": cases,
@@ -80,15 +84,17 @@ impl ImportedContent {
         let kinds = kinds.to_string();
         let kinds: Json<'_> = json::parse(kinds.as_bytes())?;
         let files = folder_files(&ExportedContent { tenant, kinds: &kinds, descriptors: &[] })?;
-        let files = files.into_iter().map(|file| (to.join(&file.name), file.text));
-        let mut files: Vec<_> = files.filter(|(path, _)| !is_kept(path)).collect();
-        files.push((to.join(RELATIONS_FILE), lines(tuples)?));
+        let files = files.into_iter().filter(|file| !to.is_some_and(|to| keeps(to, &file.name)));
+        let in_folder = |name: &str| to.unwrap_or(Path::new("")).join(name);
+        let mut files: Vec<_> = files.map(|file| (in_folder(&file.name), file.text)).collect();
+        files.push((in_folder(RELATIONS_FILE), lines(tuples)?));
         Ok(files)
     }
 }
 
-fn is_kept(path: &Path) -> bool {
-    KEPT_FILES.iter().any(|kept| path.ends_with(kept)) && path.exists()
+/// Returns whether `folder` has a file that it keeps, of this name.
+fn keeps(folder: &Path, name: &str) -> bool {
+    KEPT_FILES.contains(&name) && folder.join(name).exists()
 }
 
 /// Returns the tuples as YAML, one in each line.
@@ -144,6 +150,7 @@ fn is_ambiguous(model: &ImportedModel, question: &Question) -> bool {
 
 fn case(name: String, question: &Question) -> Value {
     let Question { relation, object, expected, now, .. } = question;
+    // A question about an object without a type was refused before.
     let (object_type, id) = object.split_once(':').unwrap_or((object, ""));
     let resource = format!("{object_type}:{relation}");
     let (decision, rule) = match expected {

@@ -53,6 +53,7 @@ impl Imported {
         (tests, mut notes): NotedTests,
         now: DateTime<Utc>,
     ) -> Result<Self, Refusal> {
+        // The questions come first: content that answers them otherwise must not be written at all.
         let (asked, faults) = answers::differences(model, &tuples, &tests, now)
             .map_err(|full| Refusal { faults: Vec::new(), reason: full.to_string() })?;
         if !faults.is_empty() {
@@ -80,6 +81,7 @@ pub(crate) async fn deliver(
     let Imported { content, notes, asked, tests } = match imported {
         Ok(imported) => imported,
         Err(Refusal { faults, reason }) => {
+            // The faults are lines of their own, and the error only has their number.
             faults.iter().try_for_each(|fault| writeln!(err, "{fault}"))?;
             bail!("nothing was imported: {reason}");
         }
@@ -93,11 +95,11 @@ pub(crate) async fn deliver(
             target.apply_with_tuples(&content.bundle(), &content.tuples, err).await?;
         }
         (None, Some(to)) => {
-            files::write(&content.files(tenant, to)?, destination.force)?;
+            files::write(&content.files(tenant, Some(to))?, destination.force)?;
             writeln!(err, "{} written to {}", content.summary(), to.display())?;
         }
         (None, None) => {
-            for (path, text) in content.files(tenant, "".as_ref())? {
+            for (path, text) in content.files(tenant, None)? {
                 write!(out, "# {}\n{text}", path.display())?;
             }
             writeln!(err, "{}", content.summary())?;

@@ -106,12 +106,14 @@ impl Model {
     /// # Errors
     /// An extension of an unknown type, or a relation that the type has already, with its place.
     pub(crate) fn from_modules(modules: impl IntoIterator<Item = Self>) -> Result<Self, String> {
+        // Only OpenFGA has modules.
         let (mut whole, mut extensions) = (Self::new(&OPENFGA), Vec::new());
         for module in modules {
             whole.types.extend(module.types);
             whole.conditions.extend(module.conditions);
             extensions.extend(module.extensions);
         }
+        // The extensions come last, because a module may extend a type of a later one.
         for ModelType { name, place, relations } in extensions {
             let Some(own) = whole.types.iter_mut().find(|one| one.name == name) else {
                 return Err(place.says(format!("no module has the type `{name}`")));
@@ -153,6 +155,7 @@ impl Rewrite {
             Self::Nobody | Self::Computed(_) | Self::From { .. } => &[],
             Self::Any(parts) | Self::All(parts) => {
                 let each = parts.iter().map(Self::restrictions);
+                // A rewrite has restrictions in one place only, so the first ones are all.
                 each.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
             }
             Self::Except(base, subtracted) => match base.restrictions() {

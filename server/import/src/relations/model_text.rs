@@ -122,6 +122,7 @@ impl<'s> ModelText<'s> {
 
     /// Takes the `)` of an open parenthesis.
     pub(crate) fn close(&mut self) -> Result<(), String> {
+        // Only a caller whose `open` took one closes it, so that this does not underflow.
         self.nesting -= 1;
         self.symbol(")")
     }
@@ -209,6 +210,7 @@ impl<'s> ModelText<'s> {
         let (cut, rest) = self.rest.split_at(bytes);
         self.line += cut.matches('\n').count();
         self.rest = rest;
+        // A `#` directly behind a word is the one of `group#member`, and begins no comment.
         self.skip(false);
     }
 

@@ -73,6 +73,7 @@ impl<'m> Questions<'m> {
         context: Option<&Context>,
         place: &Place,
     ) -> Option<Option<DateTime<Utc>>> {
+        // Each condition may have another name for the time of a check.
         let names: BTreeSet<&str> = self.model.expiries.values().map(|one| &*one.now).collect();
         let given = names.iter().filter_map(|name| context?.get(*name));
         let given: Result<BTreeSet<DateTime<Utc>>, String> = given
@@ -82,6 +83,7 @@ impl<'m> Questions<'m> {
             })
             .collect();
         match given.map(|given| given.into_iter().collect::<Vec<_>>()) {
+            // The set has equal instants once, whatever their names are.
             Ok(given) if given.len() <= 1 => Some(given.first().copied()),
             Ok(_) => {
                 self.faults.push(place.says("the test asks at two instants at once"));
@@ -101,6 +103,7 @@ impl<'m> Questions<'m> {
             self.notes.push(left_out(place, user));
             return false;
         }
+        // Both names are checked, and the kind is the one of the object.
         let kind = match name(user).and(name(object)) {
             Ok(object) => object.kind,
             Err(reason) => {
@@ -120,6 +123,7 @@ impl Question {
     /// Returns the subject as a check names it: the id of a user, and type and id of everybody else.
     pub(crate) fn subject(&self) -> &str {
         match self.user.split_once(':') {
+            // Portcullis names a user without its type.
             Some((USER, id)) => id,
             _ => &self.user,
         }

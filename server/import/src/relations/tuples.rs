@@ -64,6 +64,7 @@ pub(crate) fn convert(
     let (mut converted, mut faults) = (Vec::<ImportedTuple>::new(), Vec::new());
     let mut known = HashMap::new();
     for (place, tuple) in tuples {
+        // The key lacks the condition, so that a tuple with two of them is found.
         let key = (&tuple.user, &tuple.relation, &tuple.object);
         match tuple.convert(model) {
             Err(reason) => faults.push(place.says(reason)),
@@ -72,6 +73,7 @@ pub(crate) fn convert(
                     known.insert(key, converted.len());
                     converted.push(one);
                 }
+                // The same tuple may stand in several files.
                 Some(same) if *same == one => {}
                 Some(_) => faults.push(place.says(format!(
                     "the {} occurs twice, with different conditions",
@@ -86,6 +88,7 @@ pub(crate) fn convert(
 impl StoredTuple {
     fn convert(&self, model: &ImportedModel) -> Result<ImportedTuple, String> {
         let object = name(&self.object)?;
+        // A relation cannot contain a `#`, but an id can, so the last one separates them.
         let (user, related) = match self.user.rsplit_once('#') {
             Some((user, relation)) => (user, Some(relation)),
             None => (&*self.user, None),
@@ -95,6 +98,7 @@ impl StoredTuple {
         let Some(relation) = model.model.relation(object_type, &self.relation) else {
             return Err(model.lacks(&self.relation, object_type));
         };
+        // Only subjects have a wildcard.
         if object.id == EVERYBODY {
             return Err("an object cannot be `*`".to_owned());
         }
@@ -104,6 +108,7 @@ impl StoredTuple {
                 self.object
             ));
         }
+        // The API may send an empty name for a tuple without a condition.
         let condition = self.condition.as_ref().filter(|one| !one.name.is_empty());
         let with = condition.map(|one| &*one.name);
         let mut listed = relation.rewrite.restrictions().iter();

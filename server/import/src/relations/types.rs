@@ -56,6 +56,7 @@ impl ImportedModel {
         let (mut relations, mut numbers) = (Vec::new(), (0..).map(RelationNumber));
         for one in &model.types {
             let mut own = Vec::new();
+            // The numbers come second, because `zip` takes none of them once the relations end.
             for (relation, number) in one.relations.iter().zip(&mut numbers) {
                 match definition(relation) {
                     Ok(definition) => own.push((number, definition)),

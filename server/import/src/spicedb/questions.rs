@@ -66,6 +66,7 @@ impl Assertions<'_> {
     /// Takes the questions so far as one test.
     fn test(&mut self, name: &str, start: &Place) -> ImportedTest {
         let mut questions = std::mem::take(&mut self.asked);
+        // The order matters, because the model lacks the permissions that nobody can have.
         questions.retain(|question| self.is_filled(question) && self.questions.is_sound(question));
         ImportedTest { place: start.clone(), name: name.to_owned(), tuples: Vec::new(), questions }
     }
@@ -73,6 +74,7 @@ impl Assertions<'_> {
     /// Returns whether somebody can have the relation. Notes that the question is left out if not.
     fn is_filled(&mut self, question: &Question) -> bool {
         let kind = object(&question.object).map(|one| one.object_type.to_owned());
+        // The look at whether the question is sound reports it.
         let Some(kind) = kind else { return true };
         let Question { place, relation, .. } = question;
         if !self.unfilled.contains(&(kind.clone(), relation.clone())) {

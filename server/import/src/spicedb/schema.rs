@@ -32,6 +32,7 @@ impl Parser<'_> {
                 ";" => self.text.symbol(";")?,
                 "use" => {
                     self.text.symbol("use")?;
+                    // Other features change nothing that is read here, so their names are accepted and dropped.
                     self.has_self |= self.text.word("the name of a feature")? == "self";
                 }
                 "definition" => model.types.push(self.definition()?),
@@ -90,6 +91,7 @@ impl Parser<'_> {
             loop {
                 match &*self.text.word("`expiration` or the name of a caveat")? {
                     EXPIRATION => restriction.expires = true,
+                    // A restriction has at most one caveat, and the order of the two words is free.
                     name => restriction.condition = Some(name.to_owned()),
                 }
                 if !self.text.take("and") {
@@ -118,6 +120,7 @@ impl Parser<'_> {
     fn except(&mut self) -> Result<Rewrite, String> {
         let mut base = self.all()?;
         while self.text.take("-") {
+            // The operator is left-associative: `a - b - c` takes `c` from what is left of `a`.
             base = Rewrite::Except(Box::new(base), Box::new(self.all()?));
         }
         Ok(base)
@@ -140,6 +143,7 @@ impl Parser<'_> {
     }
 
     fn operand(&mut self) -> Result<Rewrite, String> {
+        // The parser counts open parentheses here, which bounds how deep it recurses.
         if self.text.open()? {
             let expression = self.except()?;
             self.text.close()?;
@@ -168,6 +172,7 @@ impl Parser<'_> {
         let relation = self.text.word("the name of a relation or permission")?;
         self.text.symbol(")")?;
         match &*which {
+            // The method `any` is the long form of an arrow.
             "any" => Ok(Rewrite::From { relation, parents: name }),
             "all" => Err(place.says(format!(
                 "`{name}.all({relation})` asks for all objects in `{name}` at once; write `{name}->{relation}` if each object \
@@ -182,6 +187,7 @@ impl Parser<'_> {
 fn one_or(mut parts: Vec<Rewrite>, make: fn(Vec<Rewrite>) -> Rewrite) -> Rewrite {
     match parts.pop() {
         Some(only) if parts.is_empty() => only,
+        // The part that was taken out goes back to the end, where it came from.
         last => {
             parts.extend(last);
             make(parts)

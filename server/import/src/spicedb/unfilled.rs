@@ -19,6 +19,7 @@ pub(super) fn leave_out(types: &mut [ModelType]) -> Unfilled {
             .filter(|(of, own)| schema.folded(&own.rewrite, of).is_none())
             .map(|(of, own)| (of.name.clone(), own.name.clone()))
             .collect();
+        // The set only grows, so that sets of one length are equal.
         if found.len() == schema.unfilled.len() {
             break;
         }
@@ -56,6 +57,7 @@ impl FoldedSchema<'_> {
                 (!self.is_unfilled(&of.name, name)).then(|| Rewrite::Computed(name.clone()))
             }
             Rewrite::From { relation, parents } => {
+                // What is not a relation of the type stays, and is refused with its place later.
                 let is_reached = leads_to(of, parents).is_none_or(|types| {
                     types.iter().any(|one| self.is_filled(&one.user_type, relation))
                 });

@@ -69,10 +69,12 @@ impl Validation {
                 schema::parse(&schema.value, &first_line(&schema, &text, &start))
                     .map_err(anyhow::Error::msg)?
             }
+            // The name of the file is relative to the folder of this one.
             (None, Some(name)) => named(&name, &start, read_schema)?,
             _ => anyhow::bail!(start.says("expected `schema` or `schemaFile`")),
         };
         let tuples = match &file.relationships {
+            // The relationships are a block of text, so the place of a fault needs the line at which it begins.
             Some(one) => relationships::read(&one.value, &first_line(one, &text, &start))
                 .map_err(anyhow::Error::msg)?,
             None => Vec::new(),

@@ -88,6 +88,7 @@ pub struct SyncBody {
 impl DeclaredBody<'_> for SyncBody {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let entities = members.optional("entities", entities());
+        // The entities are read before this returns early, so that their faults are noted too.
         let part = SyncPart::declare(members)?;
         Some(Self { part, entities: entities.unwrap_or_default() })
     }
@@ -120,6 +121,7 @@ fn read_entities(
     let entities = at_most(MAX_ENTITIES, "entities", NewEntity::read)(json, at, problems)?;
     let mut known = HashMap::with_capacity(entities.len());
     for (index, entity) in entities.iter().enumerate() {
+        // The later entity has the fault, and a third one is compared with the second.
         if let Some(first) = known.insert((&*entity.kind, &*entity.id), index) {
             let what = format!("each type and id once, but entity {first} has it, too");
             problems.expected(&at.index(index).key("id"), what);

@@ -91,6 +91,7 @@ impl NewEntity {
 
     /// Notes what exceeds the limits of the entity at `at`.
     pub(super) fn check(&self, at: &Place<'_>, problems: &mut Problems) {
+        // Type and id fit separately, but together they are the subject of checks and rules.
         if !within(&self.principal(), MAX_SUBJECT) {
             let what = format!("at most {MAX_SUBJECT} characters of type, `:` and id together");
             problems.expected(&at.key("id"), what);
@@ -116,6 +117,7 @@ impl NewEntity {
                 problems.expected(&at_properties.key(name), what);
             }
         }
+        // The type and the id do not count, because they have limits of their own.
         let bytes = json_bytes(&(&self.roles, &self.domain_roles, &self.properties));
         if bytes > MAX_BYTES {
             problems.expected(at, format!("an entity of at most {MAX_BYTES} bytes, not {bytes}"));
@@ -184,6 +186,7 @@ pub(super) fn roles<'j>() -> impl Field<'j, Value = Vec<String>> {
 /// Roles by domain.
 pub(super) fn domain_roles<'j>() -> impl Field<'j, Value = DomainRoles> {
     let by_domain = by_name(roles());
+    // The schema is taken here, because the closure that reads takes the field.
     let schema = by_domain.schema();
     let read = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
         let domains = by_domain.read(json, at, problems)?;
@@ -227,6 +230,7 @@ fn read_properties(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> 
     let mut properties = Properties::new();
     for (name, value) in members(json, at, problems)? {
         match is_attribute_value(value) {
+            // The value outlives the body, so it may not borrow from it.
             true => drop(properties.insert(name.to_string(), value.clone().into_owned())),
             false => {
                 problems.expected(&at.key(name), ATTRIBUTE_VALUE);

@@ -82,15 +82,18 @@ impl EntityPatch {
         let EntityRecord { kind, id, mut roles, mut domain_roles, mut properties, .. } = old;
         let (at, mut problems) = (Place::root(), Problems::default());
         properties.extend(self.set.clone());
+        // No name is in both: `into_patch` refuses that, so the order of these two does not matter.
         properties.retain(|name, _| !self.unset.contains(name));
         for (name, changes) in &self.lists {
             match properties.get_mut(name) {
                 Some(Json::Array(items)) => changes.apply_to_json(items),
+                // Nothing can be removed from a list that is absent, and the wanted state is reached already.
                 None if changes.add.is_empty() => {}
                 None => {
                     let items = changes.add.iter().map(Json::from).collect();
                     properties.insert(name.clone(), Json::Array(items));
                 }
+                // A property that `set` or `unset` names has no changes of its items, so this value is a stored one.
                 Some(other) => {
                     let member = if changes.add.is_empty() { "remove" } else { "add" };
                     let what = format!("the name of a list; `{name}` is {}", other.kind());
@@ -100,6 +103,7 @@ impl EntityPatch {
         }
         self.roles.apply(&mut roles);
         for (domain, changes) in &self.domain_roles {
+            // The list is taken out and put back only if it still has roles.
             let mut here = domain_roles.remove(domain).unwrap_or_default();
             changes.apply(&mut here);
             // A domain in which the entity has no role is not kept.
@@ -138,6 +142,7 @@ impl EntityPatch {
 /// Returns whether the JSON pointer `path` is the one of `place`, or of something in it.
 fn is_in(path: &str, place: &Place<'_>) -> bool {
     let rest = path.strip_prefix(&place.to_string());
+    // The name `ward` must not be taken for the beginning of the name `wards`.
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
@@ -190,6 +195,7 @@ impl SentPatch {
 
     /// Notes what contradicts itself or is too much, and returns the change.
     fn into_patch(self, at: &Place<'_>, problems: &mut Problems) -> EntityPatch {
+        // The sizes are checked as they were sent: repeated names and items count.
         self.check_size(at, problems);
         let Self { set, unset, items, roles, domain_roles } = self;
         for (index, name) in unset.iter().enumerate() {
@@ -212,6 +218,7 @@ impl SentPatch {
         let roles = ItemChanges::new(roles, &at_roles.key("remove"), problems);
         let at_domains = at.key("domain_roles");
         let domain_roles = by_names(domain_roles, &at_domains.key("remove"), problems);
+        // A `null` in `set` removes the property just as its name in `unset` does.
         let (gone, set) =
             set.into_iter().partition::<Properties, _>(|(_, value)| *value == Json::Null);
         unset.extend(gone.into_keys());
@@ -261,6 +268,7 @@ fn by_names<T: Clone + Eq + Hash>(
     problems: &mut Problems,
 ) -> BTreeMap<String, ItemChanges<T>> {
     let SentItems { mut add, mut remove } = sent;
+    // A name with both additions and removals occurs twice here, but has one change.
     let names: Vec<String> = add.keys().chain(remove.keys()).cloned().collect();
     let changes = each_once(names).into_iter().map(|name| {
         let add = add.remove(&name).unwrap_or_default();
@@ -274,6 +282,7 @@ fn by_names<T: Clone + Eq + Hash>(
 impl<T: Clone + Eq + Hash> ItemChanges<T> {
     /// Returns the changes of a list, and notes items that it would both add and remove. Those that go were sent at `at`.
     fn new(sent: SentItems<Vec<T>>, at: &Place<'_>, problems: &mut Problems) -> Self {
+        // Without the set, comparing each removal with each addition would take quadratic time.
         let added: HashSet<&T> = sent.add.iter().collect();
         for (index, item) in sent.remove.iter().enumerate() {
             if added.contains(item) {
@@ -284,7 +293,9 @@ impl<T: Clone + Eq + Hash> ItemChanges<T> {
     }
 
     fn apply(&self, items: &mut Vec<T>) {
+        // Items that stay keep their order, and added ones come after them.
         items.retain(|item| !self.remove.contains(item));
+        // The set has copies, because the list that it is made from grows in the next line.
         let present: HashSet<T> = items.iter().cloned().collect();
         items.extend(self.add.iter().filter(|item| !present.contains(*item)).cloned());
     }
@@ -292,6 +303,7 @@ impl<T: Clone + Eq + Hash> ItemChanges<T> {
 
 impl ItemChanges<ListItem> {
     fn apply_to_json(&self, json: &mut Vec<Json<'static>>) {
+        // No item is lost here: a stored list has only strings and numbers.
         let mut items: Vec<ListItem> = json.iter().filter_map(ListItem::from_json).collect();
         self.apply(&mut items);
         *json = items.iter().map(Json::from).collect();

@@ -124,6 +124,7 @@ fn sides() -> Vec<(Sides, Vec<&'static str>)> {
             None => forms.push((sides, vec![operator.into_str()])),
         }
     }
+    // The sort is stable: forms with the same kind of literal keep the order of the operators.
     forms.sort_by_key(|(sides, _)| sides.literal);
     forms
 }
@@ -141,6 +142,7 @@ struct Sides {
 impl Sides {
     fn for_operator(operator: Operator) -> Self {
         let Row { takes, compares, .. } = operator.row();
+        // Only a side that can be a list admits `request.roles`, which is one.
         let on_left = compares.iter().any(|(left, _)| *left == ComparedKind::List);
         let on_right = compares.iter().any(|(_, right)| *right == ComparedKind::List);
         Self {
@@ -175,6 +177,7 @@ fn unary(operator: UnaryOperator) -> Input {
     let names = vec![operator.into_str()];
     match unary_value(operator) {
         Some(value) => test(names, SINGLE).required("value", value),
+        // A member that must be null may still be left out, because it is not required.
         None => comparison(names, ANY)
             .member("value", typed(Type::Null).description(Some("`exists` has no value")))
             .member(
@@ -333,6 +336,7 @@ fn time_window() -> AnySchema {
         `from` and `to` the whole day. `to` itself is outside; a `to` that is not after `from` is on the next day.";
     let hours = days_in_zone().required("from", time_of_day()).required("to", time_of_day());
     let whole_day = days_in_zone().member("from", no_time()).member("to", no_time()).about(about);
+    // Both times are given or neither one is, which a single object could not say.
     one_of([hours.about(about).into(), whole_day.into()])
 }
 
@@ -356,6 +360,7 @@ fn time_of_day() -> ObjectBuilder {
 
 /// A duration above zero. Its length has a bound that no pattern says.
 fn duration() -> AnySchema {
+    // The first look-ahead wants a digit other than zero, and the second one refuses a `T` with nothing behind it.
     let pattern =
         r"^P(?=.*[1-9])([0-9]{1,9}D)?(T(?=[0-9])([0-9]{1,9}H)?([0-9]{1,9}M)?([0-9]{1,9}S)?)?$";
     let about = format!(

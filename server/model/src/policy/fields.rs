@@ -27,6 +27,7 @@ const WHEN: &str = "The condition as an expression, such as `user.ward == resour
 /// The format that a body names. A bad one is `Some(None)`: it is noted, and `rule_data` cannot be read without it.
 pub(super) fn sent_format<'j>(form: Option<Format>) -> impl Field<'j, Value = Option<Format>> {
     field(
+        // The outer `Some` says that the member is there, even with a fault.
         |json, at, problems| Some(named(json, at, problems)),
         move || match form {
             Some(format) => schema::choice([format.into_str()]).description(Some(FORMAT)),
@@ -42,6 +43,7 @@ pub(super) fn rule_data<'j>(
 ) -> impl Field<'j, Value = CompiledRuleData> {
     field(
         move |json: &Json<'_>, at, problems| {
+            // Without a format nothing is noted here, because its own fault is noted already.
             CompiledRuleData::read(format(json)?, json, at, problems)
         },
         move || match form {

@@ -45,8 +45,10 @@ impl NewPolicy {
     /// Reads the policy of a file at `at`: in place of `rule_data` it may have an expression as `when`.
     pub fn read_of_file(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let has = |member| json.get(member).is_some();
+        // Anything but an object goes on to the ordinary reading, which gives the fault.
         if json.as_object().is_some() && !has("when") && !has("rule_data") {
             problems.expected(at, "a condition: field `when` or `rule_data` is missing");
+            // The other members are still read, so that their faults are noted beside this one.
             return input::read(json, at, problems, Self::without_condition);
         }
         if !has("when") {
@@ -120,6 +122,7 @@ impl NewPolicy {
         let description = members.optional("description", description);
         let resource = members.required("resource", resource_pattern());
         let effect = members.required("effect", effect);
+        // The order of the calls is the order of the members in the document.
         let rule_data = condition(members);
         let priority = members.required("priority", priority());
         let enabled = members.optional("enabled", enabled);

@@ -65,6 +65,7 @@ impl CompiledRuleData {
             problems.expected(at, expected);
             return None;
         }
+        // The size is checked first, because it bounds the work of everything that follows.
         let text = short_enough(json, at, problems)?;
         let condition = format.condition(json, at, problems)?;
         condition.check_roles(format, at, problems);
@@ -88,6 +89,7 @@ impl CompiledRuleData {
         problems: &mut Problems,
     ) -> Option<Self> {
         let expression = string(json, at, problems)?;
+        // The store keeps the form that the API has, whose size counts.
         let object = Json::Object(vec![("expression".into(), Json::String(expression.into()))]);
         let text = short_enough(&object, at, problems)?;
         let condition =
@@ -107,6 +109,7 @@ impl CompiledRuleData {
                 let json = self.json.clone();
                 Cow::Owned(Self::with_warnings(self.format, json, condition, self.text_at))
             }
+            // A name without a condition is a fault of its own, which other code reports.
             Err(_) => Cow::Borrowed(self),
         }
     }
@@ -143,6 +146,7 @@ fn misfit(format: Format, rule_data: &Json<'_>) -> Option<String> {
         return Some(format!("{}, not a string", shape(format)));
     }
     let apparent = apparent_format(rule_data);
+    // The readers of the other two formats name the missing member themselves.
     let is_misfit = format == Format::Json && apparent != Format::Json;
     is_misfit.then(|| {
         let (form, name) = (shape(apparent), apparent.into_str());
@@ -154,6 +158,7 @@ fn misfit(format: Format, rule_data: &Json<'_>) -> Option<String> {
 pub(super) fn apparent_format(rule_data: &Json<'_>) -> Format {
     let has = |member| rule_data.get(member).is_some();
     match (has("type"), has("matcher"), has("expression")) {
+        // Only a tree has `type`, whatever else is in the object.
         (false, true, _) => Format::Casbin,
         (false, false, true) => Format::Expression,
         _ => Format::Json,

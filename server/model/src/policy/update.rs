@@ -50,6 +50,7 @@ impl PolicyUpdate {
         };
         let format = members.change("format", sent_format(described));
         let rule_data =
+            // An inner `None` is a format with a fault, in which nothing is read.
             rule_data(described, move |json| format.unwrap_or_else(|| Some(apparent_format(json))));
         let rule_data = match form {
             Form::Any => members.change("rule_data", rule_data),
@@ -108,6 +109,7 @@ impl PolicyUpdate {
                     format!("{} because the `format` is `{}`", shape(format), format.into_str());
                 Err(Invalid::expected("/rule_data", expected))
             }
+            // The stored condition is never translated, so another format needs another condition.
             None if format != old.format => {
                 let expected = format!(
                     "`{}`, which is the format of the stored `rule_data`, or a new `rule_data` with {}",

@@ -53,6 +53,7 @@ impl RelationsBody {
             let what = format!("at most {MAX_TUPLES} tuples in `write` and `delete` together");
             problems.expected(at, what);
         }
+        // The keys have no expiry, so a tuple cannot be deleted and written with another one either.
         let written: HashSet<_> = self.write.iter().map(NewTuple::key).collect();
         for (index, tuple) in self.delete.iter().enumerate() {
             if written.contains(&tuple.key()) {
@@ -81,6 +82,7 @@ pub struct RelationsSyncBody {
 impl DeclaredBody<'_> for RelationsSyncBody {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let relations = members.optional("relations", tuples());
+        // The tuples are read before this returns early, so that their faults are noted too.
         let part = SyncPart::declare(members)?;
         Some(Self { part, relations: relations.unwrap_or_default() })
     }

@@ -21,10 +21,12 @@ pub type RelationsOfTuple = (RelationId, Option<RelationId>);
 pub fn schema_of<'t>(
     types: impl IntoIterator<Item = (&'t str, &'t RelationDeclarations)>,
 ) -> Result<Schema, Invalid> {
+    // The numbers go on from type to type, because a table has one space of them.
     let mut numbers = (1..).map(RelationNumber);
     let mut numbered = Vec::new();
     for (name, relations) in types {
         let relations = relations.values().map(|one| one.0.clone());
+        // The numbers do not run out: there are far fewer relations than their type has values.
         let relations: Vec<_> = relations.map_while(|one| Some((numbers.next()?, one))).collect();
         numbered.push((name, relations));
     }
@@ -97,6 +99,7 @@ impl NewTuple {
             Some(name) => {
                 let related = schema.relation(&subject.kind, name);
                 if related.is_none() {
+                    // The fault is at the member that the name was sent in.
                     let relation = (&**name, "subject_relation");
                     note_unknown(schema, (subject, "subject"), relation, at, problems);
                 }

@@ -37,7 +37,9 @@ impl ObjectName {
 
     /// Reads `<type>:<id>`; `None` if it has another form or is too long. The id may have any characters.
     pub fn parse(text: &str) -> Option<Self> {
+        // The first colon ends the type, which has none, and further ones belong to the id.
         let (kind, id) = text.split_once(':')?;
+        // A user is named by its id alone, so the type does not count there.
         let is_short = within(&principal(kind, id), MAX_SUBJECT) && within(id, MAX_ID);
         let is_sound = is_type(kind) && is_short && !id.contains('\0');
         is_sound.then(|| Self::new(kind, id))
@@ -110,10 +112,12 @@ impl NewTuple {
     /// Reads the tuple at `at`.
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let tuple = input::read(json, at, problems, Self::declare)?;
+        // An id may contain a `#`, but one that ends like this most likely comes from another system.
         if tuple.subject_relation.is_none() && names_relation(&tuple.subject.id) {
             let what = "a subject without a relation: write what stands after the `#` as `subject_relation`";
             problems.expected(&at.key("subject"), what);
         }
+        // `*` is no object, so nobody has a relation to it.
         if tuple.subject.id == EVERYBODY && tuple.subject_relation.is_some() {
             let what = "no `subject_relation` where the subject is everybody of a type";
             problems.expected(&at.key("subject_relation"), what);

@@ -63,6 +63,7 @@ impl Endpoint {
     pub(super) fn for_host(host: &str) -> Option<Self> {
         let url = Url::parse(&format!("https://{host}/")).ok()?;
         let spelled = match url.port() {
+            // The parser leaves out a port of 443, so a host with `:443` is spelled otherwise and refused.
             Some(port) => format!("{}:{port}", url.host_str()?),
             None => url.host_str()?.to_owned(),
         };
@@ -131,6 +132,7 @@ fn render(template: &str, secrets: &Secrets) -> Result<HeaderValue, Fault> {
     let mut rendered = String::new();
     let mut rest = template;
     while let Some((plain, named)) = rest.split_once("${") {
+        // A `$` without a brace is plain text, but an opened name must be closed.
         let (name, after) = named.split_once('}').ok_or_else(unknown_name)?;
         let secret = Some(name).filter(|name| is_name(name)).and_then(|name| secrets.get(name));
         let secret = secret.ok_or_else(unknown_name)?;
@@ -140,11 +142,13 @@ fn render(template: &str, secrets: &Secrets) -> Result<HeaderValue, Fault> {
         }
         rendered.push_str(plain);
         rendered.push_str(secret);
+        // The secret itself is not searched for names: it is appended as it is.
         rest = after;
     }
     rendered.push_str(rest);
     let mut value = HeaderValue::from_str(&rendered)
         .map_err(|_| Fault::Template("only characters that a header may contain".to_owned()))?;
+    // Sensitive values are left out of debug output and out of the dynamic table of HTTP/2.
     value.set_sensitive(true);
     Ok(value)
 }
@@ -171,6 +175,7 @@ fn headers<'j>(rules: &EgressRules) -> impl Field<'j, Value = BTreeMap<String, S
 
 /// Returns what is expected instead of a header name that a manifest cannot set.
 fn header_fault(name: &str) -> Option<String> {
+    // The type of names lowers capitals, so a name with one differs from what it gives back.
     let known = HeaderName::try_from(name).is_ok_and(|header| header.as_str() == name);
     (!known || RESERVED_HEADERS.contains(&name)).then(|| {
         "the name of a header in lower case, and not one that belongs to the connection".to_owned()
@@ -185,6 +190,7 @@ fn method<'j>() -> impl Field<'j, Value = EndpointMethod> {
 fn base_url<'j>(rules: &EgressRules) -> impl Field<'j, Value = Url> {
     field(
         |json, at, problems| {
+            // The field has parsed the same text already, so this cannot fail.
             let url = Url::parse(&url(rules).read(json, at, problems)?).ok()?;
             if url.query().is_some() || url.fragment().is_some() {
                 problems.expected(at, "a URL without query and fragment");

@@ -79,6 +79,7 @@ impl Manifest {
             object(|members| Self::declare(members, rules)),
             |manifest, json, at, problems| {
                 let manifest = manifest.read(json, at, problems)?;
+                // The parts are compared only once each of them is valid.
                 manifest.check(at, problems).then_some(manifest)
             },
             Field::schema,
@@ -119,6 +120,7 @@ impl Manifest {
                 problems.expected(at, expected);
                 fits = false;
             });
+            // An allowed host becomes an endpoint of its own name, which must not replace a declared one.
             if self.allowed_hosts.contains(name) {
                 note(&at, "a name that is not among `allowed_hosts`".to_owned());
             }
@@ -207,6 +209,7 @@ pub(super) fn namespace<'j>() -> impl Field<'j, Value = String> {
 }
 
 fn is_namespace(text: &str) -> bool {
+    // Bytes are characters here, because the next condition admits only ASCII.
     text.len() <= MAX_NAMESPACE
         && text.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_')
         && text.starts_with(|c: char| c.is_ascii_lowercase())
@@ -253,6 +256,7 @@ fn read_hosts(
     let list =
         at_most(MAX_HOSTS, "hosts", |json, at, problems| read_host(json, at, problems, rules));
     let hosts = list(json, at, problems)?;
+    // Comparing all pairs is cheap, because the list is known to be short here.
     let repeated = (1..hosts.len()).find(|&index| hosts[..index].contains(&hosts[index]));
     if let Some(index) = repeated {
         problems.expected(&at.index(index), "each host once");
@@ -286,6 +290,7 @@ pub(super) fn limits<'j>() -> impl Field<'j, Value = Limits> {
 
 fn declare_limits(members: &mut Members<'_, '_>) -> Option<Limits> {
     let most_ms = i32::try_from(TIMEOUT_MAX.as_millis()).unwrap_or(i32::MAX);
+    // The quotient is a small constant, so the cast loses nothing.
     let most_mib = (MEMORY_BYTES / MIB) as i32;
     let default = Limits::default();
     let timeout = integer::<u32>(1, most_ms, ", in milliseconds")

@@ -48,6 +48,7 @@ impl Secrets {
 
     /// The text that is encrypted.
     pub fn to_plain(&self) -> Vec<u8> {
+        // The map is sorted, so that the same secrets give the same text.
         serde_json::json!(self.0).to_string().into_bytes()
     }
 
@@ -59,6 +60,7 @@ impl Secrets {
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Only the number is shown, so that no log has a value.
         write!(f, "Secrets({})", self.0.len())
     }
 }

@@ -69,6 +69,7 @@ impl ManifestUpdate {
     pub fn applied_to(self, old: Manifest) -> Result<Manifest, Invalid> {
         let mut problems = Problems::default();
         let at = Place::root();
+        // This comes before the parts move into the new manifest. Its outcome waits, so that all faults are noted together.
         let is_safe =
             self.secrets.is_some() || self.sends_nothing_elsewhere(&old, &at, &mut problems);
         let new = Manifest {
@@ -99,8 +100,10 @@ impl ManifestUpdate {
         let mut is_safe = true;
         for (name, endpoint) in endpoints {
             for (header, secret) in endpoint.uses() {
+                // A change of the method, or of the header that carries the secret, is allowed.
                 let went_there =
                     sent.iter().any(|(sent, to)| *sent == secret && is_within(to, &endpoint.url));
+                // There is nothing to give away where no stored secret has the name.
                 if old.secrets.get(secret).is_none() || went_there {
                     continue;
                 }
@@ -131,9 +134,11 @@ fn destinations(endpoint: &Endpoint) -> impl Iterator<Item = (&str, &Url)> {
 /// Servers differ in how they read a path. A part below the base in which one could read a step upwards does not count:
 /// one that is percent-encoded or has parameters. The parser of URLs has resolved the other ones.
 fn is_within(base: &Url, url: &Url) -> bool {
+    // Without its last slash, a base also contains the path that has none.
     let root = base.path().trim_end_matches('/');
     let Some(below) = url.path().strip_prefix(root) else { return false };
     base.origin() == url.origin()
+        // The path `/apiary` is not below `/api`.
         && (below.is_empty() || below.starts_with('/'))
         && !below.contains(['%', ';'])
 }

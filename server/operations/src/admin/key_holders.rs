@@ -14,6 +14,7 @@ pub fn verify_cached(
     key: &PresentedKey,
     now: DateTime<Utc>,
 ) -> Option<Result<Arc<VerifiedKey>, AuthError>> {
+    // The store tells then whether the tenant is open.
     if !app.tenant_freshness.is_proved() {
         return None;
     }

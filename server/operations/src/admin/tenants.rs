@@ -37,6 +37,7 @@ pub async fn create(
 ) -> Result<CreatedTenant, OperationError> {
     let by = app.authored_by(ADMIN_ACTOR);
     let record = tenant.into_record(app.ids.next(by.at), by.at);
+    // `write` would create the row of the tenant itself, without name and slug.
     let mut tx = app.store.write_as(&record.id).await?;
     tx.attribute_to(operator, by.at);
     if !tenants::insert(&mut tx, &record).await? {
@@ -259,6 +260,7 @@ async fn write_existing(
     tenant: &str,
     by: &Authorship,
 ) -> Result<Tx, OperationError> {
+    // `write` would refuse a suspended tenant, which the operator may change.
     let mut tx = app.store.write_as(tenant).await?;
     tx.attribute_to(operator, by.at);
     match tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?.state {

@@ -14,6 +14,7 @@ pub(crate) fn after<'r, R: ContentRecord>(
     let written: HashMap<RecordKey<'_>, Option<&R>> =
         writes.iter().filter_map(|write| Some((write.before()?.key(), write.after()))).collect();
     let kept = stored.iter().filter_map(|record| match written.get(&record.key()) {
+        // `None` leaves a record out that goes.
         Some(written) => *written,
         None => Some(record),
     });

@@ -103,6 +103,7 @@ impl NamedRecord for PolicyRecord {
                 .into_record(self.id, context.tenant, context.by)
                 .signed(context.by)
         };
+        // The stored text stays, so that an export that is applied again changes nothing.
         if is_same_in_another_format(self, &sent.policy) {
             (new.format, new.rule_data) = (self.format, self.rule_data.clone());
         }

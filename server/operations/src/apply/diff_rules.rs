@@ -153,7 +153,7 @@ impl<'s> RuleBook<'s> {
         self.entries.push(PlannedRule { old: None, change: RuleChange::Written(Box::new(record)) });
     }
 
-    /// Makes the explicit rules of the owner `wanted`. `resources` are those after the plan.
+    /// Makes the explicit rules of the owner `wanted`.
     fn make_explicit(
         &mut self,
         draft: &mut Draft<'_>,
@@ -277,6 +277,7 @@ impl<'s> RuleBook<'s> {
                     written.push(RecordWrite::Update { old: old.clone(), new: *new });
                 }
                 (None, RuleChange::Written(new)) => written.push(RecordWrite::Insert(*new)),
+                // A rule that this plan made and removed again was never stored.
                 (_, RuleChange::Kept) | (None, RuleChange::Gone) => {}
             }
         }
@@ -292,6 +293,7 @@ fn record_update(
     resources: &HashMap<&str, &ResourceRecord>,
     context: &PlanContext<'_>,
 ) {
+    // Without a stored rule this plan has made it, from an equal tuple of the bundle.
     let Some(old) = entry.old else { return };
     let name = old.tuple.to_string();
     if !draft.may_change(KIND, &name, owner(old, resources)) {

@@ -45,6 +45,7 @@ impl AppliedRecord for WebhookRecord {
             lists,
             |draft, webhook| {
                 let same_url = state.webhooks.iter().filter(|known| known.url == webhook.url);
+                // Several webhooks may have one URL: one of the owner goes first.
                 same_url.min_by_key(|known| !draft.is_own(known.managed_by.as_deref()))
             },
             context,

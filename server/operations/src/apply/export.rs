@@ -58,6 +58,7 @@ impl Export {
     /// It broke off. What is written is not complete.
     pub async fn write(self, pieces: PieceWriter) -> Result<(), BrokenOff> {
         let written = self.snapshot.write(pieces).await;
+        // A receiver that goes away is not a failure of the service.
         if written.as_ref().is_err_and(|end| !matches!(end, BrokenOff::Stopped(Stop::Gone))) {
             self.app.metrics.exports_broken.inc();
         }
@@ -92,6 +93,7 @@ impl Snapshot {
         let mut writer = Writer { text: Vec::new(), pieces };
         let written = {
             let writing = pin!(writer.write(&mut tx, revision, owner.as_deref(), &domain));
+            // A receiver that is gone ends the transaction at once, and not with the next piece.
             match select(writing, pin!(watched.stopped())).await {
                 Either::Left((written, _)) => written,
                 Either::Right((stop, _)) => Err(stop.into()),

@@ -51,6 +51,7 @@ fn add<T: Serialize>(digest: &mut Sha256, kind: &str, records: impl IntoIterator
     digest.update(kind);
     for record in records {
         digest.update(b"\n");
+        // Compact JSON has no line break, so that two lines never look like one.
         digest.update(serde_json::to_vec(&record).unwrap_or_default());
     }
     digest.update(b"\n\n");

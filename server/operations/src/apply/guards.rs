@@ -74,6 +74,7 @@ impl GuardWrites {
         state: &TenantContent,
     ) -> Result<(), OperationError> {
         let is_put_up = self.settings.as_ref().is_some_and(has_approval);
+        // A gate that is up already is not put up again.
         if !is_put_up || has_approval(&state.settings) || has_managers(app, tenant).await? {
             return Ok(());
         }
@@ -124,6 +125,7 @@ impl GuardWrites {
             // Texts, numbers, lists and maps of them: there is nothing that could not be written.
             let text = serde_json::to_string(settings).unwrap_or_default();
             tenant_settings::store(tx, &text, settings.gates.of_writes, by).await?;
+            // Plans read it from the row of the tenant.
             tenant_settings::store_directory_wins(tx, settings.directory_wins).await?;
         }
         match &self.cases {

@@ -13,8 +13,8 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
 use portcullis_storage::policies::planned;
 
-/// Notes the attributes and names that policies and conditions of the bundle use and that `namespaces` do not have, and the relations that its rules
-/// name and `types` do not have.
+/// Notes the attributes and names that policies and conditions of the bundle use and that `namespaces` do not have, and the
+/// relations that its rules name and `types` do not have.
 pub(super) fn check_bundle(
     bundle: &BundleDocument,
     (namespaces, types): (&Namespaces, &Types),

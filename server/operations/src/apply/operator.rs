@@ -31,6 +31,7 @@ pub async fn apply_as_operator(
     ready_by: Instant,
 ) -> Result<ApplyPlan, OperationError> {
     let wanted = bundle.resolvers.as_deref().unwrap_or_default();
+    // Before the transaction, because the admission of a module takes seconds.
     let found = find_modules(app, tenant, wanted, ready_by).await?;
     let mut tx = app.store.write(tenant, by.at.millis()).await?;
     let state = TenantContent::load(&mut tx).await?;

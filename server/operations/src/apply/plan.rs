@@ -68,8 +68,8 @@ each_kind!(planned);
 ///
 /// # Errors
 /// A policy of the bundle reads an attribute that no resolver has and no type declares after the plan, or names a condition that
-/// does not exist or does not fit, an enabled policy, a condition or a case that stays loses one, a role would include itself, the tenant would have too many roles or types, or a new webhook
-/// has no secret.
+/// does not exist or does not fit, an enabled policy, a condition or a case that stays loses one, a role would include itself,
+/// the tenant would have too many roles or types, or a new webhook has no secret.
 pub fn plan(
     state: &TenantContent,
     bundle: &BundleDocument,
@@ -90,6 +90,7 @@ pub fn plan(
     type_checks::check_cases(bundle, &declared, &mut problems);
     let terms = action_checks::terms_after(state, bundle);
     action_checks::check_bundle(bundle, terms, &mut problems);
+    // What is stored is judged only by a bundle without faults.
     problems.into_result()?;
     let policies = after(&state.policies, &writes.policies);
     namespaces::check_stored(&writes.resolvers, &policies, readable.conditions())?;

@@ -51,6 +51,7 @@ pub async fn propose(
 ) -> Result<ProposalRecord, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
+    // First, so that expired proposals do not count as open.
     proposals::prune(&mut tx, by.at, MAX_KEPT).await?;
     let open = proposals::open(&mut tx).await?;
     let id = app.ids.next(by.at);
@@ -171,6 +172,7 @@ async fn find_open(
     id: Uuid,
     now: Timestamp,
 ) -> Result<ProposalRecord, OperationError> {
+    // The row of an expired proposal still says `open`. Only the instant tells.
     let record = proposals::find(tx, id).await?.ok_or(NOT_FOUND)?.at(now);
     match record.state {
         ProposalState::Open => Ok(record),

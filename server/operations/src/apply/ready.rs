@@ -67,6 +67,7 @@ pub(super) async fn find_modules(
     for (index, wanted) in wanted.iter().enumerate() {
         let of_digest = stored.iter().filter(|one| one.module.sha256 == wanted.sha256);
         let namespace = &wanted.manifest.namespace;
+        // `false` comes first: the resolver of this namespace, and else any that has the module.
         let holder = of_digest.min_by_key(|one| one.manifest.namespace != *namespace);
         let module = match holder {
             Some(holder) => stored_one(app, tenant, holder, wanted.enabled, ready_by).await,
@@ -89,6 +90,7 @@ async fn stored_one(
         return Ok(FoundModule { record, module: None, bytes: None });
     }
     let module = stored_module(app, tenant, holder.id, ready_by).await?;
+    // The resolver may have got another module since the list was read.
     if module.digest.to_string() != record.sha256 {
         return Err(replaced());
     }
@@ -127,6 +129,7 @@ pub(super) async fn make_ready(
     let stored: HashSet<&str> = state.resolvers.iter().map(|one| &*one.module.sha256).collect();
     let mut ready = Vec::with_capacity(wanted.len());
     for (index, (wanted, found)) in wanted.iter().zip(found.iter().cloned()).enumerate() {
+        // The resolver that had the module may be gone since `find_modules` saw it.
         if found.bytes.is_none() && !stored.contains(&*found.record.sha256) {
             return Err(replaced());
         }
@@ -183,6 +186,7 @@ async fn merged(
     }
     let before = old_secrets.clone().unwrap_or_else(|| stored.secrets.unread());
     let manifest = wanted.update().applied_to(stored.with_secrets(before))?;
+    // Secrets that cannot be decrypted count as other ones.
     let secrets_change = old_secrets.as_ref() != Some(&manifest.secrets);
     Ok((manifest, secrets_change))
 }

@@ -69,6 +69,7 @@ pub async fn replace(
             let kinds = answer.changes.iter().map(|change| change.kind);
             Ok(Visibility::for_kinds(caller, kinds).limit_answer(answer))
         }
+        // Without kinds only the right to see cases limits an error.
         Err(error) => Err(Visibility::for_kinds(caller, [].into_iter()).limit_error(error)),
     }
 }
@@ -104,6 +105,7 @@ impl ContentChange for Attempt<'_> {
         // No transaction stays open while another one reads, or a module is made ready.
         let (mut plan, guards, ready) = match self.replacement {
             Replacement::Revision { revision, precondition, .. } => {
+                // The tag of the content is its revision in quotes (RFC 9110, 8.8.3).
                 precondition.check_tag(Some(&format!("\"{}\"", state.revision)))?;
                 self.plan_of_past(&state, revision).await?
             }

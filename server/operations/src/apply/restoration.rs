@@ -28,6 +28,7 @@ pub(super) fn plan(
     let changes = writes.changes();
     let counts = counts(&changes, present);
     Ok(ApplyPlan {
+        // The plan follows from the two contents alone.
         fingerprint: format!("revision:{}:{}", past.revision, present.revision),
         conflicts: Vec::new(),
         // A restoration may delete everything.
@@ -106,6 +107,7 @@ fn must_come_back(
         return Err(OperationError::Conflict(what));
     }
     let secrets = old.map(|old| &old.manifest.secrets).cloned().unwrap_or_default();
+    // The history has the names of secrets alone, so that names are all that can be compared.
     if secrets != new.manifest.secrets {
         let what = format!(
             "the resolver `{namespace}` had other secrets at this revision, and no restoration brings a secret; \

@@ -28,6 +28,7 @@ pub(super) fn must_have_rights(
         let (read, write) = (Permission::RelationsRead, Permission::RelationsWrite);
         caller.must_have(if dry_run { read } else { write })?;
     }
+    // A dry run only shows what would be forced.
     if !dry_run && (request.force || request.allow_deletes) {
         caller.must_have(Permission::PoliciesForce)?;
     }

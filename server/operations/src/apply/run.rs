@@ -85,6 +85,7 @@ pub(super) async fn apply(
     rights::must_have_rights(caller, request, matches!(mode, ApplyMode::DryRun))?;
     must_match(caller, request)?;
     let wanted = request.bundle.resolvers.as_deref().unwrap_or_default();
+    // Outside of any transaction, because the admission of a module takes seconds.
     let found = find_modules(app, caller.tenant(), wanted, ready_by).await?;
     let by = app.authored_by(caller.actor());
     let attempt = Attempt { app, caller, request, domain, by: &by, mode, found: &found };

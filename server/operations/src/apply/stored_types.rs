@@ -31,8 +31,8 @@ pub(super) struct ComparedDirectory {
     pub(super) outdated: OutdatedTuples,
 }
 
-/// Refuses a plan that changes types so that relations do not fit together, or that an entity, a tuple or a rule breaks, unless the
-/// tuple is of `source`. Returns what the types were compared with; `None` if no type changes.
+/// Refuses a plan that changes types so that relations do not fit together, or that an entity, a tuple or a rule breaks, unless
+/// the tuple is of `source`. Returns what the types were compared with; `None` if no type changes.
 ///
 /// # Errors
 /// The request took too long, a relation of the bundle has a fault, something breaks, or the store failed.
@@ -49,6 +49,7 @@ pub(super) async fn check_types(
     let types = after(&state.types, &plan.writes.types);
     let (before, after) = (compiled(&state.types), compiled(types.iter().copied()));
     let mut tx = app.store.begin_read(caller.tenant()).await?;
+    // From the snapshot of the comparison, so that the write can tell whether entities changed since.
     let position = entities::state(&mut tx).await?.position;
     let mut broken = BrokenObjects::default();
     let shapes = check_relations(&mut tx, (bundle, source), &types, &mut broken).await?;

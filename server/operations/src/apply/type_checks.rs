@@ -25,8 +25,8 @@ pub(super) fn check_cases(bundle: &BundleDocument, types: &Types, problems: &mut
     }
 }
 
-/// Refuses changes of types and named conditions that break a policy, a condition or a stored case. `policies` are those after the
-/// plan, `readable` has what they may read then.
+/// Refuses changes of types and named conditions that break a policy, a condition or a stored case. `policies` are those after
+/// the plan, `readable` has what they may read then.
 ///
 /// # Errors
 /// Something breaks, or the tenant has too many types.

@@ -124,10 +124,12 @@ pub async fn filter(
     let relations = match &names[..] {
         [] => RelationsOfRows::default(),
         names => {
+            // The relations of all rows are never quick, so that a turn is taken at once.
             let _turn = app.walks.begin(tenant).await?;
             run_in_place(|| entities.relations_of_rows(plan, rows, names))?
         }
     };
+    // A caller that accepts a superset checks the rows itself.
     if let Some(reason) = relations.too_large.filter(|_| !request.accepts_superset) {
         return Err(FilterRefusal::TooManyObjects(reason).into());
     }
@@ -137,6 +139,7 @@ pub async fn filter(
         let asked = app.resolvers.ask(tenant, &completed, &requests, CacheMode::Use).await;
         answers.extend(asked.answers);
     }
+    // Without answers the first filter stands.
     if !answers.is_empty() {
         filter = plan.filter(&completed, &answers, &request.rows);
     }

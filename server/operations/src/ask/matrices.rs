@@ -1,6 +1,6 @@
 //! Decisions on subjects or roles × resources × actions (`docs/semantics.md`, section 15.2).
 
-use chrono::DateTime;
+use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
 use portcullis_bundle::matrix::cell_decision;
 use portcullis_engine::action::{decoded, verb_of};
@@ -106,7 +106,8 @@ pub async fn matrix(
     let rows = request.rows.into_iter();
     let rows = rows.map(|row| MatrixRow::new(row, caller.for_check())).collect();
     let actions = request.actions;
-    let question = MatrixQuestion { rows, actions, domain: domain.to_owned(), awaited };
+    let (domain, now) = (domain.to_owned(), app.clock.now());
+    let question = MatrixQuestion { rows, actions, domain, now, awaited };
     let report = PlanByPlan {
         plans,
         entities: &app.entities,
@@ -157,6 +158,7 @@ impl Columns {
     ) -> Result<Self, OperationError> {
         let last = position.map(|at| &*at.last);
         if let Some(names) = &request.resources {
+            // A cursor serves the body that it was made for: its place is an index here, and an id below.
             let start = last.and_then(|last| last.parse::<usize>().ok()).map_or(0, |last| last + 1);
             let named = names.iter().enumerate().skip(start).take(request.columns);
             let resources = named.map(|(place, name)| (place.to_string(), name.clone())).collect();
@@ -204,6 +206,8 @@ struct MatrixQuestion<'q> {
     /// `None` is the verb of each resource.
     actions: Option<Vec<String>>,
     domain: String,
+    /// The instant of the checks that name the deciding rules.
+    now: DateTime<Utc>,
     awaited: &'q Awaited,
 }
 
@@ -305,7 +309,7 @@ impl MatrixQuestion<'_> {
             },
             attributes: Attributes::default(),
             claims: None,
-            now: DateTime::UNIX_EPOCH,
+            now: self.now,
             relations: None,
             expected: None,
         };
@@ -321,8 +325,8 @@ impl MatrixQuestion<'_> {
         let evaluated = own.as_ref().map_or(shared.cost_per_cell(), PlanMatrix::cost);
         *left = left.checked_sub(evaluated).ok_or_else(|| too_large(of.resource))?;
         let (decision, rule_id) = match &mut own {
-            Some(own) => decided(own, &cell),
-            None => decided(shared, &cell),
+            Some(own) => decided(own, &cell, self.now),
+            None => decided(shared, &cell, self.now),
         };
         Ok(shown(row, of, decision, rule_id))
     }
@@ -342,10 +346,11 @@ struct CellPlan<'p, 'c> {
 fn decided(
     matrix: &mut PlanMatrix<'_, '_>,
     cell: &MatrixCell<'_>,
+    now: DateTime<Utc>,
 ) -> (CellDecision, Option<String>) {
     let decision = cell_decision(&matrix.outcome(cell));
     let is_open = matches!(decision, CellDecision::Depends { .. });
-    let rule_id = (!is_open).then(|| matrix.matched_rule_id(cell));
+    let rule_id = (!is_open).then(|| matrix.matched_rule_id(cell, now));
     (decision, rule_id)
 }
 

@@ -59,7 +59,8 @@ pub struct PermissionPage {
     pub tag: Option<String>,
 }
 
-/// Lists the permissions of the subject of `request`, by rules and entities of the revisions `at_least` or later ones. Emits no event.
+/// Lists the permissions of the subject of `request`, by rules and entities of the revisions `at_least` or later ones. Emits no
+/// event.
 ///
 /// # Errors
 /// The caller may not ask about the subject or the domain, there are no plans that are new enough, or nobody waits any more.

@@ -39,6 +39,7 @@ pub async fn try_out(
     must_be_own(app, caller.tenant(), id)?;
     let (stored, binding) = match app.resolvers.load(caller.tenant(), id).await {
         Ok(found) => found.ok_or(NOT_FOUND)?,
+        // It may work soon, so that it says nothing about the resolver.
         Err(failure) if failure.is_passing() => return Err(failure.into()),
         Err(failure) => return Ok(TryOutResult::NotLoaded(failure)),
     };

@@ -108,6 +108,7 @@ impl<'w> GatedWrite<'w> {
         };
         let change = Change::read(&mut tx).await?;
         let judged = self.judged.take();
+        // For the refusal: the revision of the last judgement, or the present one if there is none.
         let expected = judged.as_ref().map_or(change.met.revision, |(met, _)| met.revision);
         if let Some((_, judgement)) = judged.filter(|(met, _)| *met == change.met) {
             let verdict = GateVerdict { is_approved: false, judgement: Some(judgement) };

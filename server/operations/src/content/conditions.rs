@@ -25,8 +25,9 @@ const MAX_PAGES_OF_USERS: usize = 10;
 /// Stores the condition that `read` compiles, in place of the one with its name.
 ///
 /// # Errors
-/// The error of `read`; too many policies of the tenant are compiled, a name in it does not exist or leads back to it, the precondition does not hold, the condition is managed and the change not
-/// forced, a policy or another condition would break, the tenant has too many conditions, or the store failed.
+/// The error of `read`; too many policies of the tenant are compiled, a name in it does not exist or leads back to it, the
+/// precondition does not hold, the condition is managed and the change not forced, a policy or another condition would break, the
+/// tenant has too many conditions, or the store failed.
 pub async fn put<E: From<OperationError> + Send + 'static>(
     app: &App,
     caller: &Manager,
@@ -51,6 +52,7 @@ async fn put_compiled(
         let is_new = old.is_none();
         let record = match old {
             Some(record) if record.says(&new) => return Ok(Some(Stored { record, is_new })),
+            // `None` has the change judged again, on the present content.
             _ if !breaking.permits(tx).await? => return Ok(None),
             Some(old) => old.with(new.clone(), by),
             None => new.clone().into_record(by),

@@ -41,6 +41,7 @@ pub async fn create<E: From<OperationError> + Send + 'static>(
     caller: &Manager,
     read: impl FnOnce() -> Result<NewPolicy, E> + Send + 'static,
 ) -> Result<Written<PolicyRecord>, E> {
+    // Before the turn to write, so that no other write waits for the compilation.
     let policy = app.compilations.run(caller.tenant(), read).await??;
     Ok(create_compiled(app, caller, &policy).await?)
 }

@@ -38,6 +38,7 @@ pub async fn register(
     let roles = &record.registration.default_roles;
     for role in not_in(roles, &before) {
         let rule = record.registration.default_rule(role, domain);
+        // A rule that is there already stays as it is.
         rules::insert(tx, &rule.into_record(ids.next(by.at), RuleOrigin::DefaultRole, by)).await?;
     }
     for role in not_in(&before, roles) {

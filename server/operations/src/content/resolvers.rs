@@ -146,6 +146,7 @@ pub async fn delete(
         Ok(stored.module.sha256)
     });
     let Written { record: module, revision, .. } = written.await?;
+    // After the commit: until then checks may ask it.
     app.resolvers.remove(caller.tenant(), id);
     app.resolvers.forget_module(&module).await;
     Ok(revision)

@@ -154,6 +154,7 @@ pub async fn delete(
         // One more than may go tells that there are too many.
         let limit = MAX_DELETED_RULES as i64 + 1;
         let named = rules::for_object(tx, name, explicit_rules, limit).await?;
+        // Who may not write rules may delete a resource that has none.
         if !named.is_empty() {
             caller.must_have(Permission::PoliciesWrite)?;
         }

@@ -103,6 +103,7 @@ pub async fn for_policy(
     }
     let made = revisions::for_record(&mut tx, changed, before, page.records.len()).await?;
     tx.end().await?;
+    // Both are newest first. A change whose revision is removed already is older than all others, so that the pairs fit.
     let pairs = made.into_iter().zip(&page.records);
     let records = pairs.map(|(revision, one)| RecordRevision { revision, change: change(one) });
     Ok(Listed { records: records.collect(), more: page.more })

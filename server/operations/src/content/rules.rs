@@ -84,6 +84,7 @@ pub async fn update(
         if update.says_something() {
             record.origin = RuleOrigin::Explicit;
         }
+        // An update that says what is stored keeps the author of the rule and the revision.
         if differs(&old, &record) {
             check_subject(tx, &record.tuple).await?;
             check_action(tx, &record.tuple).await?;

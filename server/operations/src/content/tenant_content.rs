@@ -29,6 +29,7 @@ macro_rules! tenant_content {
             /// # Errors
             /// The content is larger than 256 MiB, or the store failed.
             pub async fn load(tx: &mut Tx) -> Result<Self, OperationError> {
+                // First, because too much content must not get into memory.
                 must_fit(tx).await?;
                 Ok(Self {
                     revision: tenants::revision(tx).await?,

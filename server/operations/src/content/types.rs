@@ -55,6 +55,7 @@ pub async fn put(
         let is_new = old.is_none();
         let record = match old {
             Some(record) if record.says(&declared) => return Ok(Some(Stored { record, is_new })),
+            // `None` has the change judged again, on the present content.
             _ if !breaking.permits(tx).await? => return Ok(None),
             Some(old) => old.with(declared.clone(), by),
             None => declared.clone().into_record(by),

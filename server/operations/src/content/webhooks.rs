@@ -65,6 +65,7 @@ pub async fn update(
         let mut record = update.applied_to(&old);
         let secret = update.secret.as_ref();
         let secret = secret.map(|secret| encrypt_secret(app, &old, secret)).transpose()?;
+        // A secret that is sent counts as a change. It is not compared with the stored one.
         if record != old || secret.is_some() {
             record.updated_at = Some(by.at);
             webhooks::update(tx, &record, secret.as_deref()).await?;
@@ -102,6 +103,7 @@ pub async fn test(app: &App, caller: &Manager, id: Uuid) -> Result<Uuid, Operati
         webhooks::find(tx, id).await?.ok_or(NOT_FOUND)?;
         tx.record(Event::test(id, by.at));
         tx.audit(AuditAction::WebhookTested, id);
+        // Here and not by the commit, because the answer has the id of the event.
         let written = events::write(tx).await?;
         Ok(written.first().copied().unwrap_or_default())
     })

@@ -77,6 +77,7 @@ pub struct ItemAnswer {
 impl ItemAnswer {
     /// The place of an answer that resolvers must give first.
     const OPEN: Self =
+        // Whatever keeps the answer from its place, nothing is allowed.
         Self { effect: Effect::Deny, basis: None, decision_id: None, recording: None };
 }
 
@@ -91,8 +92,8 @@ pub struct Basis {
 /// store when this function returns, unless the store is down.
 ///
 /// # Errors
-/// The caller may not ask about a domain or assume tuples there, the checks are of several tenants, the types do not allow a tuple,
-/// there are no plans of one revision that is new enough, or the memory for answers is spent.
+/// The caller may not ask about a domain or assume tuples there, the checks are of several tenants, the types do not allow a
+/// tuple, there are no plans of one revision that is new enough, or the memory for answers is spent.
 pub async fn check_all(
     app: &App,
     caller: &CheckCaller,
@@ -115,6 +116,7 @@ pub async fn check_all(
     let checks = BatchedChecks { items, caller, now: app.clock.now() };
     let batch = Batch::prepare(app, &tenant, checks, options).await?;
     let mut answers = batch.decide(&mut reasons).await?;
+    // A decision that must be recorded and is not refuses the whole batch.
     for answer in &mut answers {
         if let Some(recording) = answer.recording.take() {
             answer.decision_id = recording.settled().await?;
@@ -326,6 +328,7 @@ impl<'b> Batch<'b> {
                     unrecorded.extend((!records).then_some(index));
                     let ends = self.ends_after(&answer);
                     decided.push(answer);
+                    // Without room for reasons the whole batch is refused, so that the rest needs no decision.
                     if ends || reasons.are_spent() {
                         break;
                     }
@@ -389,6 +392,7 @@ impl<'b> Batch<'b> {
             return Ok(Ok(answer));
         }
         let Some(place) = self.with_tuples.get(number) else { return Ok(Ok(ItemAnswer::OPEN)) };
+        // The answer is never sent: the batch is refused, because the memory for answers is spent.
         if place.get().is_none() && reasons.count(with.own_weight()).is_err() {
             return Ok(Ok(ItemAnswer::OPEN));
         }
@@ -529,6 +533,7 @@ impl<'b> Batch<'b> {
 
     /// Counts each check, with its part of the time.
     fn count(&self, answers: &[ItemAnswer], elapsed: Duration) {
+        // A duration is divided by a number of 32 bits, which must not be 0.
         let count = u32::try_from(answers.len()).unwrap_or(u32::MAX).max(1);
         for effect in [Effect::Allow, Effect::Deny] {
             let number = answers.iter().filter(|answer| answer.effect == effect).count();

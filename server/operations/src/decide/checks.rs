@@ -136,6 +136,7 @@ pub async fn check<'c>(
     let (domain, tenant) = open_scope(app, caller, body.domain)?;
     let now = options.now.unwrap_or_else(|| app.clock.now());
     let check = Check::new(body, domain, caller.for_check(), now);
+    // Most checks name no revision of entities, and need no box for the wait.
     if options.at_least.entities > 0 {
         options.at_least.rules = Box::pin(app.reach(tenant, options.at_least)).await?;
     }
@@ -205,6 +206,7 @@ async fn decide_with_any_plan<'c>(
         plans.find(tenant, check.resource, options.at_least.rules).await?
     };
     must_take_action(cached.plan(), &check, "")?;
+    // Before the decision: the denial then needs no read, also if the store fails meanwhile.
     app.webhooks.prepare(tenant).await;
     let entities = match options.assumed {
         Assumed { tuples: [], .. } => {
@@ -248,6 +250,7 @@ fn decide_with_hot_plan(
     if is_lost(options.at_least.rules, cached.revision()) {
         return Ok(None);
     }
+    // The slower path refuses the action, and says what is expected.
     if !takes_action(cached.plan(), check) {
         return Ok(None);
     }

@@ -64,6 +64,7 @@ async fn agree(
     mut found: Vec<Arc<CachedPlan>>,
 ) -> Result<CommonPlans, OperationError> {
     for _ in 0..MAX_ROUNDS {
+        // The latest, because no plan goes back: an older one is found again, or no change since touches its resource.
         let revision = found.iter().map(|plan| plan.revision()).max().unwrap_or_default();
         let mut agreed = true;
         for (plan, resource) in found.iter_mut().zip(resources) {

@@ -120,6 +120,7 @@ pub(crate) async fn explained_relations(
 ) -> Result<ExplainedRelations, OperationError> {
     let graph = question.facts.graph(question.plan.facts()).map_err(PlanError::from)?;
     let Some(graph) = graph else { return Ok(ExplainedRelations::new()) };
+    // The turn ends before the store is asked.
     let mut relations = {
         let _turn = app.walks.begin(tenant).await?;
         run_in_place(|| relations(&graph, question))
@@ -141,6 +142,7 @@ pub(crate) async fn explained_relations(
     let stored = app.read(tenant, async |tx| sources(tx, &keys).await).await?;
     for (key, edge) in edges {
         let is_assumed = assumed.iter().any(|tuple| edge.is(tuple));
+        // A tuple that is assumed may be stored as well.
         edge.source = match is_assumed {
             true => Some(REQUEST.to_owned()),
             false => stored.get(&key).cloned(),

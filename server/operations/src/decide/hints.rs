@@ -74,6 +74,7 @@ impl Hints<'_> {
         let Some(table) = self.facts.entities else { return };
         let subject = self.sent.subject;
         let kind = type_of_subject(self.sent.subject_type, subject);
+        // A directory without the type says nothing about subjects of it.
         if table.has_type(kind) && find_subject(table, subject).is_none() {
             let message = format!("the directory does not know the subject {}", quoted(subject));
             self.add(HintCode::UnknownSubject, "/subject".to_owned(), message);

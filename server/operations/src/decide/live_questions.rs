@@ -49,6 +49,7 @@ pub(crate) async fn decide_related<'q>(
         Judged::NeedsAnswers(requests) => return Ok(Verdict::NeedsAttributes(requests)),
         Judged::NeedsRelations(requests) => requests,
     };
+    // Resolvers wait until the relations are known: these may already decide.
     for request in requests.iter().filter(|request| *request.namespace == *RELATION) {
         look_up(asking, question, &request.attributes).await?;
     }

@@ -52,6 +52,7 @@ impl<'s> PlanSource<'s> {
     pub(crate) fn is_unaffected(self, tenant: &str, resource: &str, from: u64, to: u64) -> bool {
         match self {
             Self::Present(plans) => plans.is_unaffected(tenant, resource, from, to),
+            // All plans of the past are of one revision.
             Self::Past(_) => true,
         }
     }

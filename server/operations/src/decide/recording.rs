@@ -150,6 +150,7 @@ impl Inputs<'_> {
             },
             expected: sent.expected,
             shadow: shadow.map(|one| RecordedShadow { draft: one.draft(), decision: one.effect }),
+            // In microseconds, with room for 71 minutes.
             us: u32::try_from(elapsed).unwrap_or(u32::MAX),
             texts: self.made.texts,
         })

@@ -55,6 +55,7 @@ fn decide_by(
     made: &Made<'_>,
 ) -> Result<Compared, ShadowOutcome> {
     let plan = cached.plan();
+    // The answers of relations that the check has are those of the present types.
     if shadow.has_other_relations() && plan.directory_needs().relations {
         return Err(ShadowOutcome::NotComparable);
     }
@@ -63,6 +64,7 @@ fn decide_by(
     let entities = match live.facts {
         loaded @ NeededEntities::Loaded(_) => loaded,
         NeededEntities::Unneeded => {
+            // The rules that decided needed no entities, but the draft may.
             own = NeededEntities::ready(app, made.tenant, plan, live.kind).ok().flatten();
             own.as_ref().ok_or_else(|| {
                 app.shadows.want_entities(shadow);

@@ -49,6 +49,7 @@ async fn compile_wanted(app: &App, shadow: &Arc<Shadow>) {
         let began = Instant::now();
         // Two contents are in memory.
         let outcome = match app.uploads.begin(&shadow.tenant).await {
+            // The turn ends before the pause.
             Ok(_turn) => compile(app, shadow, wanted).await,
             Err(error) => Err(error),
         };

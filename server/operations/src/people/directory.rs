@@ -104,6 +104,7 @@ impl NeededEntities {
         plan: &Plan,
         kind: CheckKind,
     ) -> Result<(), EntitiesError> {
+        // Loaded once, so that all plans read one state of the directory.
         if matches!(self, Self::Unneeded) && needs_entities(plan, kind) {
             *self = Self::Loaded(tables.table(tenant).await?);
         }

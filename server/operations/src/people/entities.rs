@@ -77,6 +77,7 @@ pub async fn sync(
     let turn = app.turn(caller).await?;
     let compared = Compared::on_snapshot(app, caller, entities, origin).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
+    // The lock of the tenant keeps another sync of the source from beginning in between.
     let sync = PartOfSync::open(&mut tx, &SYNCS, part, id).await?;
     let upserted = compared.write(&mut tx, entities, origin).await?;
     if !part.finish {
@@ -109,7 +110,8 @@ pub async fn put(
     Ok((Stored { record, is_new: old.is_none() }, entities_revision))
 }
 
-/// Changes one entity of the caller's tenant, and returns it with the revision of the directory. It stays the entity of its source and of its sync.
+/// Changes one entity of the caller's tenant, and returns it with the revision of the directory. It stays the entity of its
+/// source and of its sync.
 ///
 /// # Errors
 /// The tenant has no such entity, the precondition does not hold, the change does not fit the entity, or the errors of
@@ -156,6 +158,7 @@ async fn write_one(
     let entities = std::slice::from_ref(entity);
     check(tx, entities).await.map_err(in_entity)?;
     Upsert::compare(tx, entities, origin).await?.write(tx).await?;
+    // Read again, because an entity that does not change keeps its instant.
     entities::find(tx, &entity.kind, &entity.id).await?.ok_or(NOT_FOUND)
 }
 

@@ -33,6 +33,7 @@ pub async fn store_as_operator(
     let end = SyncEnd { source: SOURCE, id, most: usize::MAX };
     let mut tx = app.store.write(tenant, by.at.millis()).await?;
     Upsert::compare(&mut tx, entities, origin).await?.write(&mut tx).await?;
+    // Before the tuples: the tuples of an entity go with it, and the files may have some of them.
     finished(entities::syncs::finish(&mut tx, end).await?)?;
     let (mut problems, root) = (Problems::default(), Place::root());
     let named = NamedRelations::read(&mut tx).await?;

@@ -60,6 +60,7 @@ pub async fn write(
     let origin = EntityOrigin { source: body.source.as_deref(), sync: None };
     let written = relations::write(&mut tx, &writes.numbered, origin).await?;
     let keys: Vec<_> = deletes.numbered.iter().map(|tuple| tuple.key.clone()).collect();
+    // After the writes: a tuple in both lists is gone.
     let deleted = relations::delete(&mut tx, &keys).await?;
     let entities_revision = ended(app, tx, dry_run, before).await?;
     let results = with_details.then(|| results((&writes, &written), (&deletes, &deleted)));

@@ -74,6 +74,7 @@ pub async fn find(
         log.find(tenant, id, limit.charging(may_hold)).await
     })
     .await?;
+    // A decision that the caller may not see is not found: a refusal would tell that it exists.
     match found.into.filter(|record| selection.selects(record)) {
         Some(record) => Ok(RecordView::of(app, caller).show(record)),
         None if found.silent > 0 => Err(OperationError::NotNow(

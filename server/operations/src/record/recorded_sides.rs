@@ -66,6 +66,7 @@ impl RecordedSides {
         tenant: &str,
         revision: i64,
     ) -> Result<Option<Arc<Side>>, OperationError> {
+        // Without entries there is room for any revision, so that the loop ends.
         while !self.has_room_for(revision) {
             self.0.pop();
         }

@@ -62,6 +62,7 @@ pub(super) async fn begin(
     };
     let value = new_value();
     sessions::insert(tx, &record, &hash_of(&value)).await?;
+    // After the insertion, so that the new session counts.
     sessions::keep_newest(tx, new.subject, MAX_SESSIONS).await?;
     let action = AuditAction::ConsoleSignedIn;
     if let Some(count) = notes.count(new.tenant, new.subject, action, now) {

@@ -46,6 +46,7 @@ pub async fn still_holds(app: &App, proof: &SessionProof) -> bool {
 
 async fn verified(app: &App, proof: &SessionProof) -> Result<Option<Session>, OperationError> {
     let config = &console(app)?.config;
+    // A list of closed tenants that may be old must let nobody in.
     if !app.tenant_freshness.is_proved() {
         return Err(AuthError::TenantsUnknown.into());
     }
@@ -161,6 +162,7 @@ pub async fn end(
 ) -> Result<(), OperationError> {
     let SessionRecord { tenant_id, subject, id, .. } = &session.record;
     let now: Timestamp = app.clock.now().into();
+    // It waits for no turn: other writes of the tenant must not delay the end of a session.
     let mut tx = app.store.write_as(tenant_id).await?;
     tx.attribute_to(by, now);
     match ending {
@@ -181,7 +183,8 @@ pub async fn end(
     Ok(())
 }
 
-/// Returns the ID token of a session, with which its provider signs the person out there, and the provider.
+/// Returns the address at which the provider of a session signs the person out, with the ID token as a hint; `None` if it has
+/// none.
 ///
 /// # Errors
 /// The store failed.

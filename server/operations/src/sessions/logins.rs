@@ -62,7 +62,7 @@ pub async fn finish(
         subject,
         provider: id,
         issuer: Some(&provider.issuer),
-        sealed: sealed(&login),
+        sealed: sealed(&login, now),
         login: Some(&login),
     };
     let value = begin(app, &mut tx, new).await?;
@@ -70,13 +70,15 @@ pub async fn finish(
     Ok(Ok(SignedIn { tenant, value }))
 }
 
-fn sealed(login: &Login) -> SealedSession {
+/// Returns what is stored of a login at `now`.
+fn sealed(login: &Login, now: Timestamp) -> SealedSession {
     let holder = login.holder.as_deref().filter(|_| login.is_by_id_token);
     SealedSession {
         access: Some(login.tokens.access.clone()),
         refresh: login.tokens.refresh.clone(),
         id: login.tokens.id.clone(),
         identity: holder.map(StoredIdentity::of),
+        life: login.life_from(now.millis()),
     }
 }
 
@@ -85,6 +87,7 @@ fn sealed(login: &Login) -> SealedSession {
 /// # Errors
 /// [`AuthError`] if the token is refused.
 pub async fn log_out(app: &App, token: &str) -> Result<(), AuthError> {
+    // Not proved yet: it only chooses the client and the keys that the token is verified with.
     let issuer = app.authenticator.issuer_of(token)?;
     let client = match only_provider(app) {
         Some(only) => Some(only.provider.client.id),

@@ -37,7 +37,7 @@ pub(super) async fn fresh(
         let Some(refresh) = sealed.refresh.clone() else {
             return Ok((!has_ended).then_some((record, sealed)));
         };
-        if !is_due(&record, end, now) {
+        if !is_due(sealed.life, end, now) {
             return Ok(Some((record, sealed)));
         }
         let until = Timestamp::from_millis(now.millis() + REFRESH_MILLIS);
@@ -65,9 +65,8 @@ pub(super) async fn fresh(
     }
 }
 
-/// Returns whether the token ends soon: within the margin, or in the last tenth of its life.
-fn is_due(record: &SessionRecord, end: Timestamp, now: Timestamp) -> bool {
-    let life = end.millis().saturating_sub(record.created_at.millis()).max(0);
+/// Returns whether a token that lives for `life` milliseconds ends soon: within the margin, or in its last tenth.
+fn is_due(life: i64, end: Timestamp, now: Timestamp) -> bool {
     now.millis() >= end.millis().saturating_sub(MARGIN_MILLIS.min(life / 10))
 }
 
@@ -91,7 +90,7 @@ async fn renew(
     };
     match renewed {
         Ok(Some(login)) if is_same_person(&login, record) => {
-            let (token_ends_at, sealed) = stored(login, sealed);
+            let (token_ends_at, sealed) = stored(login, sealed, now.into());
             let tokens = sealed.seal(&app.keys, tenant, *id)?;
             let goes_on = write(app, tenant, async |tx| {
                 sessions::refreshed(tx, *id, &tokens, token_ends_at).await
@@ -102,6 +101,7 @@ async fn renew(
             let record = SessionRecord { token_ends_at, tokens, ..record.clone() };
             Ok(Some((record, sealed)))
         }
+        // Also where the provider is gone, or the new tokens are about somebody else.
         Ok(_) | Err(SignInError::Refused(_) | SignInError::Token(_)) => {
             write(app, tenant, async |tx| sessions::delete(tx, &record.subject, *id).await).await?;
             Ok(None)
@@ -122,7 +122,12 @@ fn is_same_person(login: &Login, record: &SessionRecord) -> bool {
 }
 
 /// Returns the end of the new token, and what is stored: an identity of an ID token stays if none came.
-fn stored(login: Login, before: SealedSession) -> (Option<Timestamp>, SealedSession) {
+fn stored(
+    login: Login,
+    before: SealedSession,
+    now: Timestamp,
+) -> (Option<Timestamp>, SealedSession) {
+    let life = login.life_from(now.millis());
     let identity = match (&login.holder, login.is_by_id_token) {
         (Some(holder), true) => Some(StoredIdentity::of(holder)),
         _ => before.identity,
@@ -133,6 +138,24 @@ fn stored(login: Login, before: SealedSession) -> (Option<Timestamp>, SealedSess
         refresh: tokens.refresh,
         id: tokens.id.or(before.id),
         identity,
+        life,
     };
     (login.ends_at.map(Timestamp::from_millis), sealed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_due_in_its_last_tenth_or_half_a_minute() {
+        let at = |seconds: i64| Timestamp::from_millis(seconds * 1_000);
+        for (life, left) in [(20, 2), (300, 30), (3_600, 30)] {
+            // However long the session goes on.
+            let end = at(1_000_000);
+            assert!(is_due(life * 1_000, end, at(1_000_000 - left)), "{life}");
+            assert!(!is_due(life * 1_000, end, at(1_000_000 - left - 1)), "{life}");
+        }
+        assert!(is_due(0, at(5), at(5)) && !is_due(0, at(5), at(4)));
+    }
 }

@@ -14,6 +14,8 @@ pub(super) struct SealedSession {
     pub(super) refresh: Option<String>,
     pub(super) id: Option<String>,
     pub(super) identity: Option<StoredIdentity>,
+    /// The milliseconds from the arrival of the access token to its end; 0 if nobody says when it ends.
+    pub(super) life: i64,
 }
 
 /// The identity of a session that began with a link or an ID token.

@@ -47,12 +47,14 @@ impl ChangeDetector {
             }
             seen.again = seen.again.map(|rounds| rounds.saturating_sub(1));
             let is_new = now != seen.settled || seen.again == Some(0);
+            // A file that is still being written differs from the round before.
             if is_new && (at_once || now == seen.last) {
                 (seen.settled, seen.again) = (now, None);
                 changes.push((name.clone(), now));
             }
             seen.last = now;
         }
+        // A file that is gone stays until its removal is reported.
         self.names.retain(|_, seen| seen.last.is_some() || seen.settled.is_some());
         changes
     }

@@ -50,6 +50,7 @@ pub(super) async fn list(directory: &Path) -> io::Result<BTreeMap<String, Finger
             let is_module = path.extension().is_some_and(|extension| extension == "wasm");
             let name = path.file_stem().and_then(|stem| stem.to_str());
             if let (true, Some(name)) = (is_module, name)
+                // The file may be gone since it was listed.
                 && let Some(fingerprint) = fingerprint(&directory, name)?
             {
                 found.insert(name.to_owned(), fingerprint);
@@ -87,6 +88,7 @@ pub(super) fn manifest(
     egress: &EgressRules,
 ) -> anyhow::Result<Manifest> {
     let Some(text) = text else {
+        // A file name may have hyphens, a namespace may not.
         let text = serde_json::json!({"namespace": name.replace('-', "_")}).to_string();
         let manifest = Manifest::parse(&json::parse(text.as_bytes())?, egress);
         return manifest
@@ -112,6 +114,7 @@ fn fingerprint(directory: &Path, name: &str) -> io::Result<Option<Fingerprint>> 
 
 /// Returns the id of the file at `path`; `None` if no file is there.
 fn file_id(path: &Path) -> io::Result<Option<FileId>> {
+    // It follows links: files in a volume of Kubernetes are links.
     match fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(Some(FileId {
             modified: (found.mtime(), found.mtime_nsec()),
@@ -126,6 +129,7 @@ fn file_id(path: &Path) -> io::Result<Option<FileId>> {
 
 fn read_up_to(path: &Path, limit: usize) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    // One byte more than the limit tells that there are too many.
     File::open(path)?.take(limit as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > limit {
         bail!("it has more than {} MiB", limit >> 20);

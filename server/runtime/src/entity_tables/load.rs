@@ -48,6 +48,7 @@ pub(super) async fn load(
     match loaded {
         Some(loaded) if loaded.weight() <= most => {
             let loaded = Arc::new(loaded);
+            // The caller holds `loading`, so that no older table replaces a later one.
             table.store(Arc::clone(&loaded));
             Ok(loaded)
         }
@@ -68,6 +69,7 @@ async fn read(
     let mut tx = store.begin_read(tenant).await?;
     let state = entities::state(&mut tx).await?;
     let since = outdated.filter(|outdated| {
+        // Only a table of an earlier place of the same history can be brought up to date.
         let known = &outdated.position;
         known.revision <= state.position.revision
             && known.agrees_with(&state.position)

@@ -77,6 +77,7 @@ impl TenantTable {
             false => histories::note_read(&mut last, before, position),
         };
         if continuity == Continuity::Continues {
+            // Commits may be noted out of order.
             self.needed.fetch_max(revision, Ordering::AcqRel);
         }
         continuity
@@ -90,6 +91,7 @@ impl TenantTable {
     /// Returns the noted revision of the rules, if revision `at_least` of the entities is known to be there.
     pub(super) fn reached(&self, at_least: u64) -> Option<u64> {
         let needed = self.needed.load(Ordering::Acquire);
+        // Revisions of different epochs do not compare.
         let is_there = needed >= at_least && epoch(needed) == epoch(at_least);
         let rules = self.rules.load(Ordering::Acquire);
         (is_there && rules > 0).then_some(rules)
@@ -104,6 +106,7 @@ impl TenantTable {
     /// Returns whether the table takes too much memory, as far as commits are known.
     pub(super) fn is_too_large(&self) -> bool {
         let refused = self.too_large.load(Ordering::Acquire);
+        // After a later commit they may fit.
         refused > 0 && refused >= self.needed.load(Ordering::Acquire)
     }
 

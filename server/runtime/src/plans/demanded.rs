@@ -70,6 +70,7 @@ async fn latest<F>(last: &Mutex<Option<LastRead>>, read: &impl Fn() -> F) -> Res
 where
     F: Future<Output = Result<u64, PlanError>>,
 {
+    // Held during the read, so that the other checks of the tenant wait for it and share it.
     let mut last = last.lock().await;
     if let Some(recent) = last.filter(|last| last.at.elapsed() < POLL) {
         return Ok(recent.revision);

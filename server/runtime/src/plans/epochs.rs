@@ -35,6 +35,7 @@ impl Plans {
         tenant: &str,
         lost: u64,
     ) -> Result<HistoryPosition, StoreError> {
+        // Before the wait for the turn: no check is decided on the lost history meanwhile.
         self.cache.forget(tenant);
         let now = Timestamp::from(self.clock.now());
         let turn = self.store.patient_turn(tenant).await;

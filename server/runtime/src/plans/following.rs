@@ -21,10 +21,12 @@ impl Plans {
         let behind = changes.iter().filter(|change| {
             let latest = self.cache.latest(&change.tenant);
             latest.is_some_and(|latest| latest < change.position.revision)
+                // A place that is not later than the known one, and not that one, may be of another history.
                 || (latest.is_some() && !self.histories.is_at(&change.tenant, &change.position))
         });
         let mut tenants: Vec<Box<str>> =
             behind.map(|change| change.tenant.as_str().into()).collect();
+        // An epoch that could not begin gets another attempt with each read.
         tenants.append(&mut self.histories.take_unsettled());
         self.compare(&tenants).await
     }
@@ -35,6 +37,7 @@ impl Plans {
     /// The store failed.
     pub(crate) async fn compare_all(&self) -> Result<(), StoreError> {
         self.tidy();
+        // `tidy` has kept the places of these tenants, so that they are compared below.
         self.histories.take_unsettled();
         self.compare(&self.histories.tenants()).await
     }
@@ -47,6 +50,7 @@ impl Plans {
     /// Publishes the present revisions of `tenants`, and begins an epoch of each that lost commits.
     async fn compare(&self, tenants: &[Box<str>]) -> Result<(), StoreError> {
         for tenants in tenants.chunks(MAX_COMPARED) {
+            // Taken before the read, so that a commit during it does not look lost.
             let known: Vec<_> = tenants.iter().map(|tenant| self.histories.last(tenant)).collect();
             let found =
                 self.store.read_all(async |tx| tenants::positions(tx, tenants).await).await?;

@@ -95,6 +95,7 @@ async fn load_snapshot(
     // A broader plan that changed before or after the snapshot would mix the rules of two revisions.
     let broader = broader.filter(|plan| plan.is_valid_at(plan.plan().resource(), revision));
     let broader = broader.map(CachedPlan::plan);
+    // The known changes lead to exactly this revision: at another one some would be missing, or not yet there.
     let outdated = outdated.filter(|plan| plan.revision == revision);
     let changed = match &outdated {
         Some(outdated) => read_changes(&mut tx, outdated, revision, broader).await?,
@@ -262,6 +263,7 @@ async fn read_changes(
 
 /// Reads the patterns of the tenant; `None` if they are too many.
 async fn read_patterns(tx: &mut Tx, revision: u64) -> Result<Option<Arc<OwnPatterns>>, StoreError> {
+    // One more than fits tells that they are too many.
     let patterns = plan_records::patterns(tx, MAX_PATTERNS + 1).await?;
     let known = patterns.len() <= usize::from(MAX_PATTERNS);
     Ok(known.then(|| Arc::new(OwnPatterns::new(patterns, revision))))

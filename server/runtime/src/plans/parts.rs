@@ -61,6 +61,7 @@ pub(super) async fn next(
 
 impl PatternRange {
     fn new(sizes: Vec<(String, i64)>) -> Self {
+        // A full list may not be all: only a shorter one says that no pattern follows.
         let is_whole = sizes.len() < usize::from(MAX_PATTERNS);
         let (all, mut bytes) = (sizes.len(), 0);
         // The first pattern always fits, whatever its size, so that a pass comes to its end.

@@ -58,6 +58,7 @@ impl Plans {
         self.get(tenant, WILDCARD, 0).await?;
         let is_beginning = pass.warmed.is_none();
         let warmed = pass.warmed.get_or_insert_with(|| self.cache.begin_warming(tenant));
+        // All were made once: only those that changes made outdated are made again.
         if is_beginning && !warmed.is_first() {
             let outdated = self.cache.outdated_resources(warmed);
             if outdated.len() < MANY_OUTDATED {
@@ -92,6 +93,7 @@ impl Plans {
         after: &str,
         wanted: Vec<Wanted>,
     ) -> Result<bool, PlanError> {
+        // Taken before the read, so that a commit during it does not look lost.
         let before = self.histories.last(tenant);
         let runtime = Handle::current();
         let reading = parts::read(self.store.clone(), tenant.to_owned(), after.to_owned(), wanted);
@@ -111,6 +113,7 @@ impl Plans {
             let resource = plan.resource().to_owned();
             self.cache.keep_spare(warmed, &resource, NewPlan::from(plan))
         });
+        // It is lazy, so that nothing is kept behind the first plan without room.
         let kept: Vec<Spare> = kept.take_while(|kept| *kept != Spare::NoRoom).collect();
         let new = kept.iter().filter(|kept| **kept == Spare::Kept).count() as u64;
         self.metrics.loads.inc_by(new);

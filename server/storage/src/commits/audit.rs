@@ -70,6 +70,7 @@ pub(crate) async fn write(tx: &mut Tx, author: &Author) -> Result<(), StoreError
     let mut rest = &entries[..];
     let ids = Ids::new();
     while !rest.is_empty() {
+        // At least one entry leaves each time, so that the loop ends.
         let (part, others) = rest.split_at(audit_entry::sharing(rest).max(1));
         insert(tx, ids.next(author.at), author, part, number(part.len())).await?;
         rest = others;
@@ -125,6 +126,7 @@ async fn insert(
         key_id, key_name, action, records, count, before_change, after_change, source, address, \
         request_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
     let Some(AuditEntry { action, .. }) = entries.first() else { return Ok(()) };
+    // Records of a transaction that sees every tenant belong to none.
     let tenant = if tx.tenant == EVERY_TENANT { NO_TENANT } else { &tx.tenant };
     let tenant = tenant.to_owned();
     let records: Vec<&str> = entries.iter().filter_map(|entry| entry.record.as_deref()).collect();
@@ -218,6 +220,7 @@ struct Filter<'f> {
 
 impl<'f> Filter<'f> {
     fn new(filter: &'f AuditFilter, page: Page) -> Self {
+        // Without a cursor the list begins before the largest id, which no UUIDv7 reaches.
         let last = if page.after.is_nil() { Uuid::max() } else { page.after };
         Self {
             action: filter.action.map(|action| action.into_str()),
@@ -229,9 +232,9 @@ impl<'f> Filter<'f> {
     }
 }
 
-/// Deletes up to `limit` audit records of `tenant`: those that are older than `before`; if there are none, those that are too many
-/// beside the `newest` ones, sign-ins first, then the oldest. Among the records of no tenant, `newest` counts and deletes refused
-/// credentials alone: a caller can cause many of them, and must not drive out the records of the operator.
+/// Deletes up to `limit` audit records of `tenant`: those that are older than `before`; if there are none, those that are too
+/// many beside the `newest` ones, sign-ins first, then the oldest. Among the records of no tenant, `newest` counts and deletes
+/// refused credentials alone: a caller can cause many of them, and must not drive out the records of the operator.
 ///
 /// Returns the number of deleted rows. For a transaction that sees every tenant.
 pub async fn prune(
@@ -248,6 +251,7 @@ pub async fn prune(
     if deleted == 0 {
         deleted = prune_excess(tx, tenant, newest, limit).await?;
     }
+    // In the same transaction, so that no other one ever sees the permission.
     forbid_deletion(tx, tenant).await?;
     Ok(deleted)
 }

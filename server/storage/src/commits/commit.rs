@@ -44,6 +44,7 @@ impl Tx {
     }
 
     async fn into_committed(mut self) -> Result<Committed, StoreError> {
+        // The gates are those from before the transaction: one that takes a gate away must pass it, too.
         if self.gates != Gates::default() && self.concerns_gates() && !self.passed_gates {
             return Err(StoreError::GatesNotPassed);
         }
@@ -85,6 +86,7 @@ impl Tx {
             Inner::Postgres(inner) => inner.commit().await?,
         }
         let Self { tenant, touched, entities, writes, revoked_keys, newest, .. } = self;
+        // After the commit: a note of a commit that failed would look as if the database had lost it.
         if let Some(newest) = newest.filter(|_| touched.is_some() || entities.is_some()) {
             newest.note(&tenant, &position, entities.as_ref());
         }

@@ -42,6 +42,7 @@ pub(crate) async fn write(
     changes: &[KeptChange<'_>],
     values: &[(Vec<u8>, &str)],
 ) -> Result<(), StoreError> {
+    // A record that a later revision has again stays until that one is removed.
     const VALUES: Rows = Rows {
         head: "INSERT INTO revision_values (tenant_id, hash, last_revision, value)",
         values: 3,

@@ -176,6 +176,7 @@ pub async fn first_kept(
     before: Timestamp,
     bytes: u64,
 ) -> Result<u64, StoreError> {
+    // `MAX` keeps the newest where all are too old or too large.
     const SQL: &str = "SELECT COALESCE(MIN(revision), (SELECT MAX(revision) FROM revisions \
         WHERE tenant_id = $1), 0) FROM (SELECT revision, created_at, \
         SUM(bytes) OVER (ORDER BY revision DESC) AS total FROM revisions WHERE tenant_id = $1) r \
@@ -198,6 +199,7 @@ pub async fn prune(
     const OLDEST: &str = "SELECT COALESCE(MIN(revision), $2) FROM revisions WHERE tenant_id = $1";
     let revisions = execute!(tx, SQL, tenant, number(first), limit)?;
     let oldest = fetch_optional!(tx, (i64,), OLDEST, tenant, number(first))?;
+    // At most `first`: what changed at it or later is kept.
     let oldest = oldest.map_or(number(first), |(oldest,)| oldest.min(number(first)));
     Ok((revisions, revisions + revision_changes::prune(tx, tenant, oldest, limit).await?))
 }

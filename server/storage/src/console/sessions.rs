@@ -85,6 +85,7 @@ pub async fn note(
 
 /// Deletes all but the `newest` sessions of a person.
 pub async fn keep_newest(tx: &mut Tx, subject: &str, newest: i64) -> Result<(), StoreError> {
+    // SQLite takes an `OFFSET` after a `LIMIT` only.
     const SQL: &str = "DELETE FROM console_sessions WHERE tenant_id = $1 AND id IN \
         (SELECT id FROM console_sessions WHERE tenant_id = $1 AND subject = $2 ORDER BY id DESC \
         LIMIT 10000 OFFSET $3)";
@@ -127,7 +128,8 @@ pub async fn delete_all(tx: &mut Tx, subject: &str) -> Result<(), StoreError> {
 }
 
 /// Deletes the sessions of a login at the provider `issuer`: of its session `login_session`, or of all of `login_subject`. With
-/// both these are the sessions of `login_subject` that belong to `login_session`, or whose ID token named none. For a transaction that sees every tenant. Returns their number.
+/// both these are the sessions of `login_subject` that belong to `login_session`, or whose ID token named none. For a transaction
+/// that sees every tenant. Returns their number.
 pub async fn end_logins(
     tx: &mut Tx,
     issuer: &str,
@@ -156,6 +158,7 @@ pub async fn begin_refresh(
     now: Timestamp,
     until: Timestamp,
 ) -> Result<bool, StoreError> {
+    // Each encryption gives another text, so that the stored tokens tell whether they were refreshed since.
     const SQL: &str = "UPDATE console_sessions SET refreshing_until = $5 \
         WHERE tenant_id = $1 AND id = $2 AND tokens = $3 \
         AND (refreshing_until IS NULL OR refreshing_until <= $4)";

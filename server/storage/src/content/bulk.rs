@@ -69,6 +69,7 @@ pub async fn write_rules(
     by: &Authorship,
 ) -> Result<(), StoreError> {
     const DELETE: &str = "DELETE FROM rbac_rules WHERE tenant_id = $1";
+    // Deletions first: a new rule may have the tuple of one that goes.
     let deleted: Vec<Uuid> = deleted(writes).map(|rule| rule.id).collect();
     change_by_id(tx, DELETE, None, &deleted).await?;
     let written: Vec<&RuleRecord> = writes.iter().filter_map(RecordWrite::after).collect();

@@ -69,6 +69,7 @@ pub(crate) async fn resolved(
 
 /// Returns whether the condition of a policy may use a name. It does not if the answer is no.
 pub fn may_name(rule_data: &str) -> bool {
+    // A tree has a node of the type `NAMED`, and an expression says `condition.<name>`. Elsewhere both words are harmless.
     rule_data.contains(r#""NAMED""#) || rule_data.contains("condition")
 }
 
@@ -137,6 +138,7 @@ async fn touch_users(
     before: &[ConditionRecord],
     changed: &[&ConditionRecord],
 ) -> Result<(), StoreError> {
+    // Both texts of a changed condition count: what it used before, and what it uses after.
     let used = users_among(before.iter().chain(changed.iter().copied()), changed);
     let touched = users(tx, &used).await?;
     tx.touch(touched);
@@ -150,6 +152,7 @@ fn users_among<'r>(
 ) -> BTreeSet<&'r str> {
     let uses: Vec<(&str, Vec<String>)> = all
         .filter_map(|record| {
+            // A condition that cannot be read uses none.
             let written = record.written().ok()?;
             let names = written.names().into_iter().map(str::to_owned);
             Some((&*record.name, names.collect()))

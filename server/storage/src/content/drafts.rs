@@ -47,6 +47,7 @@ pub async fn store(
     new: &DraftRecord,
     shadow_id: Option<Uuid>,
 ) -> Result<(), StoreError> {
+    // `shadow_counts` goes, because the comparison before says nothing about the new content.
     const SQL: &str = "INSERT INTO drafts (tenant_id, name, bundle, domain, mode, shadow, created_by, \
         created_at, updated_by, updated_at, shadow_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
         ON CONFLICT (tenant_id, name) DO UPDATE SET bundle = excluded.bundle, \

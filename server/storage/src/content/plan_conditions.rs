@@ -77,6 +77,7 @@ fn bytes_of(conditions: &BTreeMap<&str, Counted>, names: BTreeSet<String>) -> i6
     let mut left: Vec<&str> = names.iter().map(String::as_str).collect();
     let (mut known, mut bytes) = (BTreeSet::new(), 0);
     while let Some(name) = left.pop() {
+        // A condition that is known already adds nothing, so that even a circle of names ends.
         if let Some(condition) = conditions.get(name).filter(|_| known.insert(name)) {
             bytes += condition.bytes;
             left.extend(condition.names.iter().map(String::as_str));

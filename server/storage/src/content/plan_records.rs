@@ -259,6 +259,7 @@ macro_rules! facts {
 
 /// Reads the facts about a tenant.
 pub(crate) const FACTS: Statements = Statements {
+    // The number before an id is the length of its text: SQLite has 16 bytes as hexadecimal digits, PostgreSQL adds hyphens.
     sqlite: facts!(
         "'32:' || hex(id) || length(version) || ':' || version",
         "json_extract(settings, '$.decision_log')",
@@ -292,11 +293,13 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
         unknown,
     )) = row
     else {
+        // A tenant without a write has no row.
         return Ok(StoredFacts::default());
     };
     let roles = Records::from(roles);
     let roles = roles.read(|columns| Some((columns.next()?, columns.next()?)), "roles")?;
     let mut roles = roles.into_iter().map(role).collect::<Result<Vec<_>, _>>()?;
+    // `string_agg` gives them in no order.
     roles.sort_unstable();
     let types = Records::from(types);
     let types = types.read(|columns| Some((columns.next()?, columns.next()?)), "types")?;
@@ -329,6 +332,7 @@ fn relations_of(types: Option<String>) -> Result<Option<Arc<str>>, StoreError> {
     if types.iter().all(|(_, relations)| *relations == NONE) {
         return Ok(None);
     }
+    // In one order, so that the same relations always give the same text.
     types.sort_unstable();
     let members: Vec<String> = types.into_iter().map(member).collect();
     Ok(Some(format!("{{{}}}", members.join(",")).into()))

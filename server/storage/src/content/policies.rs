@@ -45,6 +45,7 @@ pub async fn list(
     name_part: Option<&str>,
     page: Page,
 ) -> Result<Listed<PolicyRecord>, StoreError> {
+    // Not `LIKE`, for which `%` and `_` in the part would stand for other characters.
     const PAGES: Pages = pages!(
         [name, description, rule_data],
         "FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
@@ -54,6 +55,7 @@ pub async fn list(
         AND id > $5 ORDER BY id LIMIT $6"
     );
     let effect = effect.map(|effect| effect.into_str());
+    // To replace the empty text changes no name, so that the statement would find nothing.
     let part = name_part.filter(|part| !part.is_empty());
     fetch_page!(tx, Row, page.limit, PAGES, &tx.tenant, resource, effect, part, page.after)
 }
@@ -74,6 +76,7 @@ pub fn by_name<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, Policy
         "FROM abac_policies INDEXED BY abac_policies_by_name WHERE tenant_id = $1 \
         AND deleted_at IS NULL AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) ORDER BY name, id"
     );
+    // `COLLATE "C"` orders by bytes, as SQLite does.
     const POSTGRES: &str = select!(
         "FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) ORDER BY name COLLATE \"C\", id"

@@ -128,6 +128,7 @@ pub async fn decide(tx: &mut Tx, proposal: &ProposalRecord) -> Result<(), StoreE
 pub async fn prune(tx: &mut Tx, now: Timestamp, newest: i64) -> Result<(), StoreError> {
     const EXPIRED: &str = "UPDATE proposals SET request = NULL \
         WHERE tenant_id = $1 AND expires_at <= $2 AND request IS NOT NULL";
+    // SQLite takes an `OFFSET` after a `LIMIT` only.
     const OLD: &str = "DELETE FROM proposals WHERE tenant_id = $1 AND request IS NULL AND id IN \
         (SELECT id FROM proposals WHERE tenant_id = $1 AND request IS NULL ORDER BY id DESC \
         LIMIT 10000 OFFSET $2)";

@@ -125,7 +125,9 @@ pub async fn store(
     if is_taken(tx, resolver).await? {
         return Ok(false);
     }
+    // All bytes are counted before and after, because modules that nobody uses any more go as well.
     let (old, before) = (find(tx, resolver.id).await?, stored_bytes(tx).await?);
+    // Before the resolver, whose row refers to its module.
     if let Some(module) = module {
         insert_module(tx, &resolver.module.sha256, module).await?;
     }
@@ -147,6 +149,7 @@ pub async fn store(
         resolver.updated_at.map(Timestamp::millis),
         resolver.managed_by.as_deref(),
     )?;
+    // After the write, without which the new module would be unused.
     delete_unused_modules(tx).await?;
     count_bytes_since(tx, before).await?;
     note_change(tx, old.as_ref(), Some(resolver));

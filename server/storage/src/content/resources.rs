@@ -159,6 +159,7 @@ pub(crate) async fn write(tx: &mut Tx, resources: &[&ResourceRecord]) -> Result<
 pub(crate) fn note_upsert(tx: &mut Tx, old: Option<&ResourceRecord>, resource: &ResourceRecord) {
     tx.count(Quota::Resources, i64::from(old.is_none()));
     tx.count(Quota::StoredBytes, resource_bytes(resource) - old.map_or(0, resource_bytes));
+    // The revision rises, and no plan is touched.
     tx.touch([]);
     tx.audit_change(AuditAction::ResourceRegistered, resource.id, old, Some(resource));
 }

@@ -98,6 +98,7 @@ pub async fn for_object(
         AND origin IN ($3, $4) ORDER BY obj, sub, dom, act LIMIT $5"
     );
     let default_role = RuleOrigin::DefaultRole;
+    // The statement has two places for origins. One that comes twice changes nothing.
     let other = if explicit { RuleOrigin::Explicit } else { default_role };
     records(fetch_all!(
         tx,
@@ -227,6 +228,7 @@ pub async fn update(
     new: &RuleRecord,
     by: &Authorship,
 ) -> Result<bool, StoreError> {
+    // `write` replaces by the id. A conflict of tuples would fail as an error of the database.
     if old.tuple != new.tuple && find_by_tuple(tx, &new.tuple).await?.is_some() {
         return Ok(false);
     }

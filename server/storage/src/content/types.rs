@@ -187,6 +187,7 @@ pub async fn store(tx: &mut Tx, new: &TypeRecord) -> Result<(), StoreError> {
         updated_at = excluded.updated_at, managed_by = excluded.managed_by";
     let old = find(tx, &new.kind).await?;
     let texts = Texts::new(new);
+    // Before the write: the present row has the numbers that stay.
     let relations = relations::text(&new.relations, &numbers(tx, new).await?);
     execute!(
         tx,

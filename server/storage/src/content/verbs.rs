@@ -52,6 +52,7 @@ async fn chunk(tx: &mut Tx, name: &str, after: &str, most: usize) -> Result<Verb
     let next = full.filter_map(|list| list.last()).min().cloned();
     let known: BTreeSet<&String> = lists.iter().flatten().collect();
     let known = known.into_iter().filter(|rest| next.as_ref().is_none_or(|next| rest <= &next));
+    // A name with a further colon is of another type, though it begins with the same text.
     let verbs = known.filter_map(|rest| verb_of(name, &format!("{prefix}{rest}"))).collect();
     Ok(VerbChunk { verbs, next })
 }

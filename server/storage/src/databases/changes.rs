@@ -107,6 +107,7 @@ pub async fn since(tx: &mut Tx, last: &StreamPosition) -> Result<Option<Changes>
         return Ok(None);
     }
     let mut position = StreamPosition { snapshot: snapshot(tx).await?, ..last.clone() };
+    // The limit of the statement counts these alone. The witness and changes with smaller numbers come in addition.
     let later = rows.iter().filter(|row| row.changed > last.newest).count();
     let mut tenants = Vec::new();
     for row in rows.into_iter().filter(|row| row.is_new) {
@@ -154,6 +155,7 @@ async fn rows(tx: &mut Tx, last: &StreamPosition) -> Result<Vec<ChangeRow>, Stor
         FROM found"
     );
     let witness = last.witness.as_ref().map_or("", |witness| &*witness.tenant);
+    // Transactions below `xmin` had ended at the snapshot, so that numbers before it bring nothing new.
     let rows = match &last.snapshot {
         None => fetch_all!(tx, ChangeRow, SQLITE, last.newest, witness)?,
         Some(Snapshot { text, xmin }) => {
@@ -167,6 +169,7 @@ async fn rows(tx: &mut Tx, last: &StreamPosition) -> Result<Vec<ChangeRow>, Stor
 fn is_there(witness: &Witness, rows: &[ChangeRow]) -> bool {
     rows.iter().any(|row| {
         row.id == witness.tenant
+            // A witness that changed since must continue the history that was seen. Any other must be as it was.
             && match row.is_new {
                 true => {
                     let now = row.position();

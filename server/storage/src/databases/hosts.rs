@@ -93,6 +93,7 @@ pub fn is_secret_parameter(name: &str) -> bool {
 /// # Errors
 /// [`OpenError::Url`]
 pub(crate) fn parse(url: &str, target: Target) -> Result<Vec<Host>, OpenError> {
+    // First, because the other messages show parts of the URL.
     refuse_open_password(url)?;
     let parts = Parts::parse(url).ok_or_else(form)?;
     parts.check_target(target)?;
@@ -128,6 +129,7 @@ fn form() -> OpenError {
 /// Reads a URL with one host.
 fn host(url: &str) -> Result<Host, OpenError> {
     let options = PgConnectOptions::from_str(url).map_err(|_| form())?;
+    // A host that is a path is the directory of a socket.
     let place = options
         .get_socket()
         .map_or_else(|| options.get_host().to_owned(), |directory| directory.display().to_string());
@@ -139,6 +141,7 @@ impl<'u> Parts<'u> {
         let (scheme, rest) = url.split_once("://")?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        // The last `@` ends the credentials: a password may contain one that is not encoded.
         let hosts_at = authority.rfind('@').map_or(0, |at| at + 1);
         let (credentials, hosts) = authority.split_at(hosts_at);
         Some(Self {
@@ -197,6 +200,7 @@ impl<'u> Parts<'u> {
     }
 
     fn parameter(&self, name: &str) -> Option<&str> {
+        // The driver applies parameters one after the other, so that the last of equal names counts.
         self.parameters.iter().rev().find(|parameter| parameter.0 == name).map(|found| &*found.1)
     }
 
@@ -213,10 +217,12 @@ impl<'u> Parts<'u> {
         let urls = (0..hosts).map(|index| {
             // Parameters override the authority.
             let host = named.as_ref().and_then(|named| named.get(index)).copied();
+            // With more hosts in the parameter than in the authority, the first one of the authority lends its port.
             let at = self.hosts.get(index).or(self.hosts.first()).copied().unwrap_or_default();
             if hosts > 1 && host.unwrap_or(at).is_empty() {
                 return Err(form());
             }
+            // A single port is the port of every host, as in libpq.
             let port = ports.get(index).or(ports.first()).copied();
             Ok(self.url(at, host, port))
         });
@@ -227,6 +233,7 @@ impl<'u> Parts<'u> {
         // The parser refuses a URL with a user and no host, which libpq allows.
         let at = if at.is_empty() && !self.credentials.is_empty() { "localhost" } else { at };
         let Self { scheme, credentials, path, .. } = self;
+        // Hosts and ports are written anew, and the driver would log a warning about `target_session_attrs`.
         let others = self.parameters.iter().map(|(name, value)| (&**name, &**value));
         let others =
             others.filter(|(name, _)| !["host", "port", "target_session_attrs"].contains(name));

@@ -144,6 +144,8 @@ pub(crate) async fn send_answer(
 /// Asks all replicas that keep a record of decisions but `own`, and returns their numbers. Disconnected replicas hold no lock
 /// and are not asked.
 pub(crate) async fn ask(pool: &PgPool, own: i32, question: &str) -> Result<Vec<i64>, sqlx::Error> {
+    // A lock by two 32-bit keys has `objsubid` 2, its first key in `classid` and its second in `objid`.
+    // `pg_notify` runs for each row, but PostgreSQL sends equal notifications of one transaction once.
     let others = sqlx::query_scalar(
         "SELECT replica FROM (SELECT DISTINCT CAST(objid AS BIGINT) AS replica FROM pg_locks \
          WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND CAST(classid AS BIGINT) = $1 \
@@ -179,6 +181,7 @@ impl Notices {
         let mut notices = Self { listener, recording };
         if recording.is_some() {
             notices.listener.listen_all([QUESTIONS, ANSWERS]).await?;
+            // After `LISTEN`: whoever sees the lock may ask at once.
             notices.announce().await?;
         }
         Ok(notices)
@@ -198,6 +201,7 @@ impl Notices {
             self.announce().await?;
             return Ok(None);
         };
+        // A payload that this version cannot read counts as a lost notice.
         Ok(match received.channel() {
             ACCESS => Some(Notice::Access),
             DELIVERIES => Some(Notice::Deliveries),

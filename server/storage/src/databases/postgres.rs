@@ -23,6 +23,7 @@ fn pool() -> PgPoolOptions {
 fn pool_of_primary(options: PgConnectOptions) -> PgPool {
     let pool = pool().after_connect(|connection, _| {
         Box::pin(async move {
+            // For each connection, because a primary may become a standby.
             let standby = sqlx::query_scalar("SELECT pg_is_in_recovery()").fetch_one(connection);
             match standby.await? {
                 false => Ok(()),
@@ -42,6 +43,7 @@ pub(crate) async fn open(url: &str) -> Result<Primary, OpenError> {
     let applied = sqlx::query_as(schema::APPLIED).fetch_all(&pool).await;
     schema::check_before_migration(&migrations, applied)?;
     migrations.run(&pool).await.map_err(schema::not_migrated)?;
+    // After the migrations, which create the function that it calls.
     changes::forget_foreign_numbers(&pool).await.map_err(OpenError::Connect)?;
     Ok(primary)
 }
@@ -113,6 +115,7 @@ pub(crate) async fn begin_read(
     pool: &PgPool,
     tenant: &str,
 ) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    // At the default level each statement reads a snapshot of its own.
     let mut tx = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
     bind_to(&mut tx, tenant).await?;
     Ok(tx)

@@ -91,6 +91,7 @@ impl Primary {
 
     /// Returns the primary of one pool, which stays.
     pub(crate) fn fixed(pool: PgPool) -> Self {
+        // Without hosts nothing ever makes another pool.
         Self::at(Vec::new(), 0, |options| PgPoolOptions::new().connect_lazy_with(options), pool)
     }
 
@@ -126,10 +127,12 @@ impl Primary {
         F: Future<Output = Result<T, sqlx::Error>>,
     {
         let pool = self.pool();
+        // A fixed pool has no host in the list. Neither it nor a single host has another one to move to.
         if self.hosts.len() < 2 {
             return self.explained(&pool, begin(pool.clone()).await).await;
         }
         self.look_as_routine();
+        // One attempt outlives all looks: a host that is only slow still completes it.
         let mut begun = pin!(begin(pool.clone()));
         let failed = loop {
             tokio::select! {
@@ -196,6 +199,7 @@ impl Primary {
                 "no host of the database is a primary"
             ),
         }
+        // The end counts, not the beginning: a look at frozen hosts is longer than the pause, and all who wait would look again.
         *looked = Instant::now();
     }
 
@@ -203,6 +207,7 @@ impl Primary {
     fn move_to(&self, index: usize) {
         let Some(host) = self.hosts.get(index) else { return };
         let mut current = self.current.write();
+        // A closed pool in use means that the service stops: no new one is opened.
         if current.host == index || current.pool.is_closed() {
             return;
         }
@@ -228,6 +233,7 @@ async fn ask_all(hosts: &[Host]) -> Vec<Role> {
         asked.spawn(async move { (index, ask(&options).await) });
     }
     let mut roles = asked.join_all().await;
+    // Answers come in any order, and `newest` returns an index into the hosts.
     roles.sort_by_key(|(index, _)| *index);
     roles.into_iter().map(|(_, role)| role).collect()
 }
@@ -276,6 +282,7 @@ fn newest(roles: &[Role]) -> Option<usize> {
         Role::Primary { timeline } => Some((timeline, std::cmp::Reverse(index))),
         Role::Standby | Role::Unknown { .. } => None,
     });
+    // Texts of eight upper-case hexadecimal digits have the order of their numbers.
     timelines.max().map(|(_, std::cmp::Reverse(index))| index)
 }
 

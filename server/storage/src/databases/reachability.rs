@@ -40,6 +40,7 @@ impl Reachability {
 
     /// Tries to connect past the pool, unless somebody just did. `None` if that works.
     async fn cause(&self, pool: &PgPool) -> Option<Arc<str>> {
+        // The lock is held during the attempt, so that all who time out at once share one.
         let mut last = self.last.lock().await;
         if let Some((at, cause)) = &*last
             && at.elapsed() < CAUSE_AGE

@@ -41,6 +41,7 @@ pub(crate) fn check(known: &Migrator, applied: Applied) -> Result<(), OpenError>
         }
         Err(error) => return Err(OpenError::Connect(error)),
     };
+    // First, because such a database also has migrations that this version does not know.
     if has_another_baseline(known, &applied) {
         return Err(OpenError::BeforeBaseline);
     }

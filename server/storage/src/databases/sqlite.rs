@@ -29,6 +29,7 @@ fn options(url: &str) -> Result<SqliteConnectOptions, OpenError> {
 /// Returns the file of a database. A database in memory has none.
 fn file_of<'o>(url: &str, options: &'o SqliteConnectOptions) -> Option<&'o Path> {
     let file = options.get_filename();
+    // sqlx calls a database in memory `file:sqlx-in-memory-<n>`.
     let is_in_memory =
         url.contains("mode=memory") || file.as_os_str().as_encoded_bytes().starts_with(b"file:");
     (!is_in_memory).then_some(file)
@@ -120,6 +121,7 @@ pub(crate) async fn open(url: &str) -> Result<Opened, OpenError> {
         .synchronous(SqliteSynchronous::Full)
         // What is deleted is overwritten in each page that is written anyway.
         .pragma("secure_delete", "fast");
+    // Before SQLite creates it with the rights that the umask leaves.
     make_private(url, &options)?;
     let writer = pool_of_writer()
         .connect_with(options.clone().create_if_missing(true))
@@ -130,6 +132,7 @@ pub(crate) async fn open(url: &str) -> Result<Opened, OpenError> {
     schema::check_before_migration(&migrations, applied)?;
     migrations.run(&writer).await.map_err(schema::not_migrated)?;
     let path = file_of(url, &options).map(Path::to_owned);
+    // After the writer: a read-only connection can create neither the file nor its tables.
     let readers = options.read_only(true).pragma("cache_size", READ_CACHE);
     let readers = pool(READERS).connect_with(readers).await.map_err(not_opened)?;
     Ok(Opened { path, writer, readers })

@@ -86,6 +86,7 @@ impl SqlitePools {
             newest: Arc::new(NewestCommit::beside(&path)),
             path,
         });
+        // After the opening, which creates the file and its log.
         let identity = file.as_ref().and_then(WatchedFile::identity);
         // Pools that stay lack nothing.
         let is_judged = Arc::new(AtomicBool::new(file.is_none()));
@@ -124,6 +125,7 @@ impl SqlitePools {
         judge: impl AsyncFnOnce(&NewestCommit) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let Some(file) = &self.file else { return Ok(()) };
+        // The flag belongs to the file that is open: another file that takes its place has its own.
         let is_judged = self.pools().await?.is_judged;
         if is_judged.load(Ordering::Acquire) {
             return Ok(());
@@ -162,6 +164,7 @@ impl SqlitePools {
     /// Waits for the connections in use and closes all.
     pub(crate) async fn close(&self) {
         let Pools { writer, readers, .. } = self.current();
+        // The writer last: SQLite moves the log into the file when the last connection closes, which a read-only one cannot do.
         readers.close().await;
         writer.close().await;
     }
@@ -174,10 +177,12 @@ impl SqlitePools {
     async fn pools(&self) -> Result<Pools, StoreError> {
         let pools = self.current();
         let Some(file) = &self.file else { return Ok(pools) };
+        // Closed pools in use mean that the service stops: nothing is opened again.
         if pools.writer.is_closed() || file.identity() == pools.identity {
             return Ok(pools);
         }
         let _reopening = self.reopening.lock().await;
+        // Another task may have opened the file while this one waited.
         let pools = self.current();
         match file.identity() {
             None => return Err(StoreError::NoFile),

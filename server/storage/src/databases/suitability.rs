@@ -39,6 +39,7 @@ async fn is_shared(
     let mut other = PgConnection::connect_with(options).await?;
     let others: i32 = ask(&mut other, SESSION).await?.try_get(0)?;
     other.close().await?;
+    // The other connection may have taken the session of the first, which then gets another one.
     let still: i32 = ask(connection, SESSION).await?.try_get(0)?;
     Ok(own == others || own != still)
 }

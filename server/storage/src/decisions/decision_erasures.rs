@@ -103,6 +103,7 @@ row! {
 pub async fn take(tx: &mut Tx, subject: &[u8]) -> Result<Option<Taken>, StoreError> {
     const DONE: &str = "SELECT records, deliveries, sent FROM decision_erasures \
         WHERE tenant_id = $1 AND subject = $2 AND NOT pending";
+    // Subtracted and not set to 0: another transaction may have counted more since the read.
     const TAKE: &str = "UPDATE decision_erasures SET records = records - $3, \
         deliveries = deliveries - $4, sent = sent - $5 WHERE tenant_id = $1 AND subject = $2";
     let done = fetch_optional!(tx, Taken, DONE, &tx.tenant, subject)?;

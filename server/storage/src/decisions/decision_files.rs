@@ -92,6 +92,7 @@ pub async fn before(tx: &mut Tx, seq: i64) -> Result<Option<FileRow>, StoreError
 /// Lists the places of rows about files that are gone since before `before`: rows that say so, up to `limit`, and the
 /// rows of the files and of what these replaced.
 pub async fn ended(tx: &mut Tx, before: Timestamp, limit: i64) -> Result<Vec<i64>, StoreError> {
+    // What a file replaced may have replaced another one, and so on to the first.
     const SQL: &str = "WITH RECURSIVE ended(seq, replaces) AS ( \
         SELECT seq, replaces FROM (SELECT seq, replaces FROM decision_files \
         WHERE path IS NULL AND replaces IS NOT NULL AND created_at < $1 ORDER BY seq LIMIT $2) AS last \

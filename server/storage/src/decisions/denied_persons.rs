@@ -48,6 +48,7 @@ impl<'p> DeniedPersons<'p> {
         let body: Body = serde_json::from_slice(body).ok()?;
         let code = (self.code_of)(&body.data.subject);
         let (code, until) = self.erased_at.get_key_value(&code)?;
+        // The time of an event is that of its id: the check was made no later.
         (Timestamp::from_id(id) <= *until).then_some(code)
     }
 }

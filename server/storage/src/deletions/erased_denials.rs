@@ -30,8 +30,10 @@ pub async fn erase(
 ) -> Result<(), StoreError> {
     let webhooks = store.read(tenant, async |tx| delivery_queues::with_denials(tx).await).await?;
     for webhook in webhooks {
+        // In the direction in which denials move: one that leaves its place meanwhile is met in the next.
         for place in [Place::Segments, Place::Delivered, Place::Rows] {
             let mut after = Uuid::nil();
+            // A look only reads: most rows are about other persons, and the queue is not locked for them.
             while let Some((next, has_some)) =
                 store.read(tenant, async |tx| place.look(tx, webhook, after, persons).await).await?
             {
@@ -166,6 +168,7 @@ async fn erase_rows<'p>(
         left.settled += i64::from(row.is_over);
         left.waiting += i64::from(!row.is_over);
         left.count(person, row.was_sent);
+        // What was sent has reported its number. Otherwise the next delivery has to.
         left.unreported += if row.was_sent { 0 } else { row.dropped };
         events.push(row.event);
     }

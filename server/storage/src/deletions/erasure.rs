@@ -100,11 +100,13 @@ fn deletion((tenant, erased_at): (String, Option<i64>)) -> Deletion {
 
 /// Deletes some rows of the transaction's tenant, of one table. False if none is left.
 pub async fn step(tx: &mut Tx) -> Result<bool, StoreError> {
+    // From the first table each time: what a request in flight still wrote goes, too.
     for (table, key, rows) in STEPS {
         let tenant = tx.tenant.clone();
         if table == AUDIT {
             audit::allow_deletion(tx, &tenant).await?;
         }
+        // Safe: every part of the text is a constant of `STEPS`.
         let sql = AssertSqlSafe(format!(
             "DELETE FROM {table} WHERE (tenant_id, {key}) IN \
             (SELECT tenant_id, {key} FROM {table} WHERE tenant_id = $1 LIMIT {rows})"

@@ -45,6 +45,7 @@ const DENIALS: [&str; 2] =
 pub async fn prune(tx: &mut Tx, before: Timestamp, limit: i64) -> Result<u64, StoreError> {
     denial_queues::wake_forgotten(tx).await?;
     let mut removed = 0;
+    // In this order: each row goes after those that refer to it.
     let of_rows = [ATTEMPTS, DELIVERIES, EVENTS].map(|sql| (sql, limit));
     for ([sqlite, postgres], limit) in
         [(DENIALS, limit / DENIALS_OF_ROW + 1)].into_iter().chain(of_rows)

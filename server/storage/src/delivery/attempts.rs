@@ -37,6 +37,7 @@ pub async fn list(
     );
     let before = if page.after.is_nil() { Uuid::max() } else { page.after };
     let one_more = page.limit.saturating_add(1);
+    // Each source alone may fill the page, so that both are asked for all of it and one more.
     let of_denials = delivered_denials::attempts(tx, webhook, before, one_more).await?;
     let mut sizes = fetch_all!(tx, (Uuid, i64), SIZES, &tx.tenant, webhook, before, one_more)?;
     let rows: Vec<Uuid> = sizes.iter().map(|(id, _)| *id).collect();
@@ -44,6 +45,7 @@ pub async fn list(
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     let fit = Fit::new(page.limit, &sizes.iter().map(|(_, size)| (*size,)).collect::<Vec<_>>());
     let fitting = usize::try_from(fit.records).unwrap_or(usize::MAX);
+    // The oldest attempt of the page. Without any, no id is at or after `before`, and the page is empty.
     let last = sizes.iter().take(fitting).next_back().map_or(before, |(id, _)| *id);
     let count = rows.iter().filter(|id| **id >= last).count();
     let count = i64::try_from(count).unwrap_or(i64::MAX);

@@ -95,6 +95,7 @@ pub(crate) async fn insert(
         webhook,
         first.id,
         last.id,
+        // The denials are in the order of their attempts, so that any of them may have the least or the greatest id.
         deliveries.clone().min(),
         deliveries.max(),
         i64::try_from(attempts.len()).unwrap_or(i64::MAX),
@@ -118,16 +119,19 @@ pub(crate) async fn attempts(
         ORDER BY id DESC LIMIT $4";
     const SQL: &str = "SELECT attempts FROM delivered_denials WHERE tenant_id = $1 \
         AND webhook_id = $2 AND id < $3 AND id >= $4 ORDER BY id DESC";
-    let rows = fetch_all!(tx, (Uuid, i64, i64), SIZES, &tx.tenant, webhook, before, limit)?;
+    // One more than has to fill the page, because all attempts of the newest row may come later.
+    let rows = limit.saturating_add(1);
+    let rows = fetch_all!(tx, (Uuid, i64, i64), SIZES, &tx.tenant, webhook, before, rows)?;
     // A byte of an answer takes six in JSON at most.
     let most = i64::try_from(6 * MAX_PAGE_BYTES).unwrap_or(i64::MAX);
     let (mut oldest, mut count, mut bytes) = (before, 0, 0);
     for (index, (id, total, size)) in rows.into_iter().enumerate() {
         oldest = id;
-        // Of the newest row one attempt may be all that is before.
-        let is_first = index == 0;
-        count += if is_first { 1 } else { total };
-        bytes += if is_first { 0 } else { size };
+        // Of the newest row, no attempt may be before: a row keeps the id of its first attempt after that is erased.
+        if index > 0 {
+            count += total;
+            bytes += size;
+        }
         if count >= limit || bytes > most {
             break;
         }

@@ -121,6 +121,7 @@ pub async fn redeliver(
         settled_at = NULL, due_at = CASE WHEN due_at = 0 THEN 0 ELSE $3 END \
         WHERE tenant_id = $1 AND id = $2";
     let found = fetch_optional!(tx, (Uuid, bool), FIND, &tx.tenant, webhook, id)?;
+    // Only denied checks can be without a row of their own.
     let denials = found.is_none_or(|(_, denials)| denials);
     // The queue is locked first, as a delivery worker does, so that the two never wait for each other.
     delivery_queues::schedule_attempt(tx, QueueId { webhook, denials }, now.millis()).await?;

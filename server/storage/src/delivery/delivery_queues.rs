@@ -1,5 +1,5 @@
-//! The table of delivery queues, `webhook_lanes`. Each webhook has two: one for denied checks, and one for all other events. One delivery
-//! worker at a time serves a queue. So no flood of denied checks delays another event.
+//! The table of delivery queues, `webhook_lanes`. Each webhook has two: one for denied checks, and one for all other events. One
+//! delivery worker at a time serves a queue. So no flood of denied checks delays another event.
 //!
 //! A transaction that writes a delivery locks the queue last. A delivery worker locks the queue first and reads the
 //! deliveries after that. So neither misses a write of the other.
@@ -107,6 +107,7 @@ pub(crate) async fn insert(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError>
 pub(crate) async fn delete(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
     const SQL: &str =
         "DELETE FROM webhook_lanes WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3";
+    // In the order of locks.
     for denials in [false, true] {
         execute!(tx, SQL, &tx.tenant, webhook, denials)?;
     }
@@ -141,6 +142,7 @@ pub(crate) async fn add(tx: &mut Tx, queue: QueueId, added: Added) -> Result<i64
         THEN due_at ELSE 0 END, waiting = waiting + $4, last_event = $5 \
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3 \
         RETURNING waiting, holder IS NOT NULL";
+    // Only the queue of denied checks has a limit on those that wait.
     let counted = if queue.denials { added.count } else { 0 };
     let row = fetch_optional!(
         tx,
@@ -213,6 +215,7 @@ pub(crate) async fn resume(tx: &mut Tx, tenant: &str) -> Result<(), StoreError> 
         (SELECT MIN(d.due_at) FROM webhook_deliveries d WHERE d.tenant_id = $1 \
         AND d.webhook_id = $2 AND d.denials = $3) END \
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3";
+    // One by one, as in `pause`: a single statement would lock the queues in any order.
     for QueueId { webhook, denials } in all(tx, tenant).await? {
         execute!(tx, SQL, tenant, webhook, denials)?;
     }
@@ -304,6 +307,7 @@ pub async fn release(
     slow: bool,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    // Without a pending delivery `MIN` is NULL: nobody claims the queue until one becomes due.
     const SQL: &str = "UPDATE webhook_lanes SET holder = NULL, lease_until = $4, slow = $5, \
         due_at = CASE WHEN denials AND EXISTS (SELECT 1 FROM denial_segments s \
         WHERE s.tenant_id = $1 AND s.webhook_id = $2) THEN 0 ELSE (SELECT MIN(d.due_at) \

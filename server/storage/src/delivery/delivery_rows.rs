@@ -49,6 +49,7 @@ pub(crate) async fn insert_events(tx: &mut Tx, events: &[NewEvent]) -> Result<()
         values: 4,
         tail: "ON CONFLICT DO NOTHING",
     };
+    // The update changes nothing, but locks the row, which `DO NOTHING` does not.
     const POSTGRES: &str = "INSERT INTO webhook_events (tenant_id, id, type, body, created_at) \
         SELECT $1, id, type, body, created_at FROM UNNEST(CAST($2 AS UUID[]), CAST($3 AS TEXT[]), \
         CAST($4 AS BYTEA[]), CAST($5 AS BIGINT[])) AS new (id, type, body, created_at) \

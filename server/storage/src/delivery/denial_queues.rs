@@ -38,6 +38,7 @@ async fn drop_oldest(tx: &mut Tx, webhook: Uuid, count: i64) -> Result<Vec<Uuid>
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
     let rows = fetch_all!(tx, (Uuid,), OLDEST, &tx.tenant, webhook, count)?;
     let rows: Vec<Uuid> = rows.into_iter().map(|(event,)| event).collect();
+    // The oldest may all be in rows, or all in segments.
     let segments = denial_segments::oldest(tx, webhook, count).await?;
     let Oldest { last_row, last_place, of_segments } = Oldest::new(&rows, &segments, count);
     let gone = match last_row {
@@ -107,6 +108,7 @@ async fn drop_rows(tx: &mut Tx, webhook: Uuid, last: Uuid) -> Result<Vec<(Uuid, 
     const DELIVERIES: &str = "DELETE FROM webhook_deliveries WHERE tenant_id = $1 \
         AND webhook_id = $2 AND denials AND due_at IS NOT NULL AND event_id <= $3 \
         RETURNING event_id, dropped";
+    // The attempts go first: their statement finds them by the deliveries.
     execute!(tx, ATTEMPTS, &tx.tenant, webhook, last)?;
     Ok(fetch_all!(tx, (Uuid, i64), DELIVERIES, &tx.tenant, webhook, last)?)
 }

@@ -55,6 +55,7 @@ pub(crate) async fn erase<'p, R: DenialRow>(
     persons: DeniedPersons<'p>,
 ) -> Result<Left<'p>, StoreError> {
     let mut left = Left::default();
+    // Without a limit, because the bounds hold what one look has read.
     for row in R::between(tx, webhook, bounds, i64::MAX).await? {
         let found: Vec<_> = row.denials().map(|(event, body)| persons.find(event, body)).collect();
         if found.iter().any(Option::is_some) {

@@ -185,6 +185,7 @@ pub(crate) async fn advance(tx: &mut Tx, webhook: Uuid, last: Place) -> Result<(
         WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3 AND gone < $4";
     let gone = last.index + 1;
     let deleted = fetch_all!(tx, (Uuid,), DELETE, &tx.tenant, webhook, last.segment, gone)?;
+    // Denials behind `last` still wait in its segment: only its front moves.
     if !deleted.contains(&(last.segment,)) {
         execute!(tx, ADVANCE, &tx.tenant, webhook, last.segment, gone)?;
     }
@@ -272,6 +273,7 @@ pub(crate) async fn insert_rows(
     if denials.is_empty() {
         return Ok(());
     }
+    // Rows of events are locked in the order of their ids.
     denials.sort_unstable_by_key(|one| one.event);
     let queue = QueueId { webhook, denials: true };
     let (mut events, mut deliveries) = (Vec::new(), Vec::new());

@@ -28,6 +28,7 @@ pub async fn write(tx: &mut Tx) -> Result<Vec<Uuid>, StoreError> {
         return Ok(Vec::new());
     }
     let webhooks = webhooks::all(tx).await?;
+    // Most events concern no webhook: then the newest id is not looked up.
     if !events.iter().any(|event| subscribers(event, &webhooks).next().is_some()) {
         return Ok(Vec::new());
     }
@@ -47,6 +48,7 @@ pub async fn write(tx: &mut Tx) -> Result<Vec<Uuid>, StoreError> {
             pending.add(delivery, &body);
             Added::count(&mut added, queue, id);
         }
+        // A denied check has no row here: the segments of its webhooks have its body.
         if !denials {
             pending.events.push(NewEvent { id, kind: event.kind.into_str(), body, at });
         }
@@ -90,6 +92,7 @@ impl Pending {
     async fn insert(&mut self, tx: &mut Tx) -> Result<(), StoreError> {
         let Self { events, rows, denials } = std::mem::take(self);
         if !rows.is_empty() {
+            // Events first, because deliveries refer to them.
             delivery_rows::insert_events(tx, &events).await?;
             delivery_rows::insert_deliveries(tx, &rows).await?;
         }

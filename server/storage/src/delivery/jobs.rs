@@ -73,6 +73,7 @@ macro_rules! columns {
 
 /// Lists up to `limit` deliveries of `queue` whose first attempts come next, in the order of their events.
 pub async fn next_firsts(tx: &mut Tx, queue: QueueId, limit: i64) -> Result<Vec<Job>, StoreError> {
+    // Ordered twice: the inner order selects by the index, and a join keeps no order.
     const SQL: &str = select!(
         "FROM (SELECT id, event_id, failures, round, due_at, dropped FROM webhook_deliveries \
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3 AND due_at = 0 \
@@ -89,6 +90,7 @@ pub async fn next_firsts(tx: &mut Tx, queue: QueueId, limit: i64) -> Result<Vec<
         // A denial that left its segment for a row is before the rest of the segment.
         jobs.retain(|job| job.event < first.id);
     }
+    // Denials of segments have their turn when no row comes before them.
     match segments.last() {
         Some(last) if jobs.is_empty() => next_of_segments(tx, queue.webhook, last, limit).await,
         _ => Ok(jobs),
@@ -113,6 +115,7 @@ async fn next_of_segments(
         delivery: denial.delivery,
         event: denial.event,
         event_type: EventType::AccessDenied.into_str().to_owned(),
+        // The text becomes bytes without a copy.
         body: Box::<str>::from(denial.body).into_boxed_bytes().into_vec(),
         failures: 0,
         round: 0,

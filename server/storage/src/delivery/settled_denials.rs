@@ -48,6 +48,7 @@ async fn delete_oldest(tx: &mut Tx, webhook: Uuid, surplus: i64) -> Result<i64, 
         return Ok(0);
     }
     let most = surplus.min(MAX_DELETED);
+    // One more than may go, because the first that stays bounds what is deleted.
     let times = fetch_all!(tx, (i64,), TIMES, &tx.tenant, webhook, most + 1)?;
     let times: Vec<i64> = times.into_iter().map(|(settled_at,)| settled_at).collect();
     let delivered = delivered_denials::oldest(tx, webhook, most).await?;

@@ -115,6 +115,7 @@ pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
 /// Returns whether the tenant has a webhook for denied checks.
 pub async fn subscribes_to_denials(tx: &mut Tx) -> Result<bool, StoreError> {
     const SQL: &str = "SELECT id FROM webhooks WHERE tenant_id = $1 AND events LIKE $2 LIMIT 1";
+    // The column is a JSON list, so that a type stands in it in quotes.
     let pattern = format!("%\"{}\"%", EventType::AccessDenied.into_str());
     Ok(fetch_optional!(tx, (Uuid,), SQL, &tx.tenant, pattern)?.is_some())
 }

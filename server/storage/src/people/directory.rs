@@ -61,12 +61,14 @@ pub async fn for_tenants(
     const SQL: &str = "SELECT id, entities_revision, substr(entities_history, 1, $1) FROM tenants \
         WHERE entities_revision > 0";
     type Row = (String, i64, String);
+    // `substr` of PostgreSQL takes numbers of 32 bits only.
     let digits = i32::try_from(commits * ID_DIGITS).unwrap_or(i32::MAX);
     let Some(named) = named else {
         return Ok(fetch_all!(tx, Row, SQL, digits)?.into_iter().map(place).collect());
     };
     let mut places = Vec::with_capacity(named.len());
     for batch in named.chunks(BATCH) {
+        // Safe: the text has the numbers of parameters, and no value.
         let sql = AssertSqlSafe(format!("{SQL} AND id IN ({})", numbered(2, batch.len())));
         macro_rules! bound {
             () => {{

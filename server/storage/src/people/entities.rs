@@ -100,6 +100,7 @@ impl<'e> Upsert<'e> {
         let live = old.filter(|old| !old.is_deleted);
         if let Some(old) = live.filter(|old| old.is(&content, origin.source)) {
             self.unchanged += 1;
+            // The end of the sync deletes what does not name it, so that an unchanged entity is written, too.
             if origin.sync.is_some() && old.sync != origin.sync {
                 let unchanged = Some((old.revision, old.updated_at));
                 self.writes.push(EntityWrite { entity, content, unchanged });
@@ -128,6 +129,7 @@ impl<'e> Upsert<'e> {
     pub async fn write(self, tx: &mut Tx) -> Result<Upserted, StoreError> {
         let counts = self.counts();
         let Self { origin, writes, changed, roles, new, bytes, .. } = self;
+        // Without a change every row brings its own revision, so that the 0 is never stored.
         let revision = if changed.count() == 0 { 0 } else { directory::next(tx).await? };
         let written = (revision, tx.at.millis());
         write_rows!(tx, ENTITIES, writes, write =>
@@ -181,6 +183,7 @@ pub async fn delete(tx: &mut Tx, kind: &str, id: &str) -> Result<bool, StoreErro
         WHERE tenant_id = $1 AND type = $2 AND id = $3";
     let found = find_stored(tx, vec![ObjectName::new(kind, id)]).await?;
     let Some(stored) = found.into_values().find(|stored| !stored.is_deleted) else {
+        // Tuples alone may name the object.
         return Ok(relations::delete_of_entities(tx, &[(kind, id)]).await? > 0);
     };
     let revision = directory::next(tx).await?;

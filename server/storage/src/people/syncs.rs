@@ -42,6 +42,7 @@ pub async fn begin(
     id: Uuid,
 ) -> Result<(), StoreError> {
     let SyncTable { syncs, records, count } = table;
+    // Safe: the names of tables and columns are constants of a `SyncTable`.
     let sql = AssertSqlSafe(format!(
         "INSERT INTO {syncs} (tenant_id, source, id, begun_at, {count}) VALUES ($1, $2, $3, $4, \
         (SELECT count(*) FROM {records} WHERE tenant_id = $1 AND source = $2)) \

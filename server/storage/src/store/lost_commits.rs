@@ -52,6 +52,7 @@ pub(crate) async fn forget(tx: &mut Tx, tenant: &str) -> Result<(), StoreError> 
         return Ok(());
     };
     let (position, entities) = places(tx, &other).await?;
+    // Before the commit: if the deletion fails, the note is still true of the other tenant.
     newest.note(&other, &position.unwrap_or_default(), entities.as_ref());
     Ok(())
 }

@@ -39,6 +39,7 @@ impl Store {
         let Some(standbys) = &self.standbys else {
             return Ok((tx, position, ReadSource::Primary));
         };
+        // The transaction stays open meanwhile: it serves if no standby can.
         match standbys.begin(tenant, &position).await {
             Ok((standby, position)) => {
                 tx.end().await?;

@@ -108,6 +108,7 @@ impl Standbys {
     /// Returns the next server that does not rest.
     fn awake(&self) -> Option<&Arc<Server>> {
         let now = Instant::now();
+        // Relaxed, because the number only spreads the reads over the servers.
         let first = self.next.fetch_add(1, Ordering::Relaxed);
         let count = self.servers.len();
         let mut turns =
@@ -141,6 +142,7 @@ impl Server {
 
 async fn begin_at(pool: PgPool, tenant: String) -> Result<(Tx, HistoryPosition), StoreError> {
     let begun = postgres::begin_read(&pool, &tenant).await?;
+    // It only reads, so that the limit of denials does not matter.
     let mut tx = Tx::new(&tenant, Inner::Postgres(begun), 0);
     let position = tenants::position(&mut tx).await?;
     Ok((tx, position))

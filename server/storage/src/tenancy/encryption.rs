@@ -210,7 +210,9 @@ impl KeyRing {
     pub fn is_authentic(&self, parts: &[&[u8]], mac: &[u8; MAC_BYTES]) -> bool {
         std::iter::once(&*self.first).chain(&*self.older).any(|key| {
             let tag = key.authenticate(parts);
+            // A tag has 32 bytes. The empty default would equal no code, because lengths are compared, too.
             let own = tag.as_ref().get(..MAC_BYTES).unwrap_or_default();
+            // In constant time: the duration says nothing about how many bytes of a guess are right.
             verify_slices_are_equal(own, mac).is_ok()
         })
     }
@@ -227,6 +229,7 @@ impl Key {
     /// `None` unless `bytes` are as many as the cipher takes.
     fn new(bytes: &[u8]) -> Option<Self> {
         let cipher = RandomizedNonceKey::new(&AES_256_GCM, bytes).ok()?;
+        // A digest has 32 bytes, so that its first ones are always there.
         let id = *Sha256::digest(bytes).first_chunk()?;
         let derived = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, bytes), MAC_LABEL);
         let mac = hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref());
@@ -236,6 +239,7 @@ impl Key {
     fn authenticate(&self, parts: &[&[u8]]) -> hmac::Tag {
         let mut context = hmac::Context::with_key(&self.mac);
         for part in parts {
+            // With its length, so that a byte that moves from one part to the next changes the code.
             context.update(&(part.len() as u64).to_be_bytes());
             context.update(part);
         }
@@ -250,6 +254,7 @@ impl Key {
         let mut buffer = sealed.to_vec();
         let nonce = Nonce::from(nonce);
         let plain = self.cipher.open_in_place(nonce, Aad::from(bound), &mut buffer).ok()?.len();
+        // The tag is still at the end of the buffer.
         buffer.truncate(plain);
         Some(buffer)
     }

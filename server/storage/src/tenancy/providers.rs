@@ -73,6 +73,7 @@ pub async fn used_last(tx: &mut Tx, most: i64) -> Result<Vec<String>, StoreError
 
 /// Notes that the providers of `ids`, of any tenant, were used at `at`. For a transaction that sees every tenant.
 pub async fn note_uses(tx: &mut Tx, ids: &[Uuid], at: Timestamp) -> Result<(), StoreError> {
+    // SQLite has ids as bytes, which JSON has as hexadecimal digits.
     const SQLITE: &str = "UPDATE identity_providers SET last_used_at = $2 \
         WHERE id IN (SELECT unhex(value) FROM json_each($1))";
     const POSTGRES: &str = "UPDATE identity_providers SET last_used_at = $2 \

@@ -100,6 +100,7 @@ pub async fn reencrypt(
             let changed = execute!(tx, sql, &row.tenant_id, row.id, &row.secret, encrypted)?;
             outcome.reencrypted += usize::from(changed > 0);
         }
+        // Also past a value that stays: the next step must not begin with it again.
         outcome.last = Some((row.tenant_id, row.id));
     }
     Ok(outcome)

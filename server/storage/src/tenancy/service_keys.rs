@@ -72,6 +72,7 @@ pub struct FoundKey {
 
 /// Finds the key with this id in any tenant. For a transaction that sees every tenant.
 pub async fn find_anywhere(tx: &mut Tx, id: Uuid) -> Result<Option<FoundKey>, StoreError> {
+    // In two statements: both tables have the columns `id` and `name`, which a join would make ambiguous.
     const TENANT: &str = "SELECT t.id, t.slug, \
         t.suspended_at IS NULL AND t.deleting_at IS NULL AS is_open \
         FROM service_keys k JOIN tenants t ON t.id = k.tenant_id WHERE k.id = $1";

@@ -43,6 +43,7 @@ impl From<TenantRow> for TenantRecord {
 
 fn state(suspended_at: Option<i64>, deleting_at: Option<i64>) -> Option<TenantState> {
     let deleting = deleting_at.map(|_| TenantState::Deleting);
+    // A tenant that is being deleted may have been suspended before.
     deleting.or(suspended_at.map(|_| TenantState::Suspended))
 }
 
@@ -64,6 +65,7 @@ pub(crate) async fn lock(tx: &mut Tx, now: i64) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO tenants (id, revision, created_at) VALUES ($1, 0, $2) \
         ON CONFLICT (id) DO UPDATE SET created_at = tenants.created_at \
         RETURNING suspended_at, deleting_at, gate_cases, gate_approval";
+    // Inserted or updated, there is a row.
     let Some(row) = fetch_optional!(tx, LockRow, SQL, &tx.tenant, now)? else { return Ok(()) };
     if state(row.suspended_at, row.deleting_at).is_some() {
         return Err(StoreError::TenantClosed);
@@ -168,6 +170,7 @@ pub async fn insert(tx: &mut Tx, tenant: &TenantRecord) -> Result<bool, StoreErr
 
 /// Lists a page of the tenants, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<TenantRecord>, StoreError> {
+    // Tenants of `selfhost` mode have no slug, and an erased tenant loses it.
     const PAGES: Pages = pages!(
         [name, slug],
         "FROM tenants WHERE slug IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"

@@ -51,6 +51,7 @@ pub(crate) fn sharing(entries: &[AuditEntry]) -> usize {
     let mut bytes = 0;
     let fitting = entries.iter().take(MAX_IDS).take_while(|entry| {
         bytes += entry.bytes();
+        // One entry alone always fits: each of its two records is left out beyond half of that.
         bytes <= MAX_VALUES && entries.first().is_some_and(|first| first.action == entry.action)
     });
     fitting.count()

@@ -105,6 +105,7 @@ impl StoreError {
     /// Tells whether the database as a whole failed, so that the same request may succeed later.
     pub fn is_unavailable(&self) -> bool {
         match self {
+            // A statement or a row that does not fit its types is a fault of this service, which a repetition meets again.
             Self::Database(error) => !matches!(
                 error,
                 sqlx::Error::ColumnDecode { .. }

@@ -47,6 +47,7 @@ impl HistoryPosition {
     /// Returns the ids as the store keeps them.
     pub(crate) fn history(&self) -> String {
         self.commits.iter().fold(String::new(), |mut text, id| {
+            // Writing to a text cannot fail.
             let _ = write!(text, "{id:016x}");
             text
         })
@@ -76,6 +77,7 @@ impl HistoryPosition {
             if self.revision <= other.revision { (self, other) } else { (other, self) };
         let behind = usize::try_from(later.revision - earlier.revision).unwrap_or(usize::MAX);
         match (earlier.commits.first(), later.commits.get(behind)) {
+            // The newest id comes first: that of the earlier commit is as far behind as the revisions are apart.
             (Some(own), Some(known)) => own == known,
             _ => true,
         }

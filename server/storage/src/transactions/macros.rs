@@ -38,6 +38,7 @@ macro_rules! fetch_optional {
 /// Runs a statement and gives the number of rows that it changed.
 macro_rules! execute {
     ($tx:expr, $sql:expr $(, $bind:expr)* $(,)?) => {
+        // Not by `on_database`, because the outcomes of the two databases have different types.
         match &mut $tx.inner {
             $crate::transactions::tx::Inner::Sqlite(connection) => {
                 let done = sqlx::query($sql)$(.bind($bind))*.execute(&mut **connection).await;

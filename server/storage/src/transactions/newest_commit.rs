@@ -68,6 +68,7 @@ impl NewestCommit {
 
     /// Returns the latest epoch that any tenant has reached, `epoch` included.
     fn reach(&self, epoch: u64) -> u64 {
+        // `fetch_max` returns the number from before.
         self.epoch.fetch_max(epoch, Ordering::Relaxed).max(epoch)
     }
 

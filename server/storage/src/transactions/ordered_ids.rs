@@ -23,6 +23,7 @@ impl OrderedIds {
         let last_at = Timestamp::from_id(self.last);
         let mut at = at.max(last_at);
         let mut id = self.ids.next(at);
+        // Another process may have made a greater id in the same millisecond.
         if id <= self.last {
             at = Timestamp::from_millis(last_at.millis() + 1);
             id = self.ids.next(at);

@@ -31,6 +31,7 @@ macro_rules! fetch_page {
     ($tx:expr, $row:ty, $limit:expr, $pages:expr $(, $bind:expr)* $(,)?) => {{
         let limit: i64 = $limit;
         let [sizes, records] = $pages;
+        // The size of a further record tells that there are more.
         let one_more = limit.saturating_add(1);
         let sizes = $crate::transactions::macros::fetch_all!($tx, (i64,), sizes $(, $bind)*, one_more)?;
         let fit = $crate::transactions::paging::Fit::new(limit, &sizes);
@@ -54,6 +55,7 @@ impl Fit {
         let (mut records, mut bytes) = (0, 0);
         for (size,) in sizes {
             bytes += size + RECORD_BYTES;
+            // This size is that of one record more than fits, which tells that there are more.
             if records == limit || (records > 0 && bytes > most) {
                 return Self { records, more: true };
             }

@@ -51,8 +51,8 @@ pub(crate) struct LookUp {
 }
 
 impl LookUp {
-    /// Returns the statement of SQLite for `count` keys, one after the other, and the tenant behind them. Without statistics SQLite
-    /// would read all rows of the tenant to join them; it keeps the order of a cross join.
+    /// Returns the statement of SQLite for `count` keys, one after the other, and the tenant behind them. Without statistics
+    /// SQLite would read all rows of the tenant to join them; it keeps the order of a cross join.
     pub(crate) fn of_values(&self, count: usize) -> String {
         let Self { table, key, columns, .. } = self;
         let row = format!("({})", vec!["?"; key.len()].join(", "));
@@ -140,8 +140,10 @@ pub(crate) async fn change_by_id(
     let first = if at.is_some() { 3 } else { 2 };
     for batch in ids.chunks(BATCH) {
         let ids = numbered(first, batch.len());
+        // Safe: the text has the numbers of parameters, and no value.
         let sql = AssertSqlSafe(format!("{statement} AND id IN ({ids})"));
         let tenant = &tx.tenant;
+        // A macro, because the query has another type for each database.
         macro_rules! bound {
             () => {{
                 let mut query = sqlx::query(sql).persistent(false).bind(tenant);

@@ -4,7 +4,9 @@
 pub(crate) fn sqlite_fault(error: &sqlx::Error) -> Option<&'static str> {
     let sqlx::Error::Database(error) = error else { return None };
     let code: u32 = error.code()?.parse().ok()?;
+    // An extended code has the primary one in its last byte.
     match code & 0xff {
+        // SQLSTATE codes of PostgreSQL may be numbers, too.
         _ if error.try_downcast_ref::<sqlx::sqlite::SqliteError>().is_none() => None,
         8 => Some("the database is read-only"),
         13 => Some("the disk is full"),

@@ -64,6 +64,7 @@ impl<'t> Columns<'t> {
     /// Takes the next column; `None` at the end, or if the text has another form.
     pub(crate) fn next(&mut self) -> Option<&'t str> {
         let (length, rest) = self.0.split_once(':')?;
+        // Checked, because a wrong length could end within a character.
         let (column, rest) = rest.split_at_checked(length.parse().ok()?)?;
         self.0 = rest;
         Some(column)

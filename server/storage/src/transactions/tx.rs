@@ -207,6 +207,7 @@ impl Tx {
     /// Names the way on which the changes came, and the origin of the apply that makes them.
     pub fn came_by(&mut self, via: RevisionVia, source: ChangeSource) {
         self.via = Some(via);
+        // An apply that says nothing of its origin has none.
         self.source = Some(source).filter(|source| *source != ChangeSource::default());
     }
 
@@ -233,6 +234,7 @@ impl Tx {
         // Records are texts, numbers, lists and maps of them: there is nothing that could not be written.
         let [before, after] = [before, after]
             .map(|one| one.map(|record| serde_json::to_string(record).unwrap_or_default()));
+        // The history keeps whole texts, and the audit record leaves long ones out.
         if let Some(kind) = action.object() {
             self.record_changes.note(kind, record.clone(), before.clone(), after.clone());
         }

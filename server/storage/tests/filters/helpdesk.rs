@@ -1,5 +1,5 @@
-//! The sample tenant `helpdesk`: of 10,000 comments, the condition of each list, whose columns are those of the tickets, holds for
-//! exactly the comments that a check allows and that a search finds, both of which know their tickets from the directory.
+//! The sample tenant `helpdesk`: of 10,000 comments, the condition of each list, whose columns are those of the tickets, holds
+//! for exactly the comments that a check allows and that a search finds, both of which know their tickets from the directory.
 
 use std::collections::BTreeSet;
 use std::fs;

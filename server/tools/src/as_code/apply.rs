@@ -38,7 +38,8 @@ pub struct ApplyArguments {
 /// Applies the folder, and prints what changed.
 ///
 /// # Errors
-/// The folder is not valid, is not the folder of the plan, or the service refuses it, such as for a case that fails. Nothing is changed then.
+/// The folder is not valid, is not the folder of the plan, or the service refuses it, such as for a case that fails. Nothing is
+/// changed then.
 pub async fn run(
     arguments: &ApplyArguments,
     variables: &Variables,
@@ -51,6 +52,7 @@ pub async fn run(
     let mut folder = FolderContent::read(dir, content, variables, err)?;
     if let Some(plan) = &plan {
         if content.owner.is_none() {
+            // Without `--owner`, the plan says whose objects these are.
             folder.owner.clone_from(&plan.owner);
         }
         plan.fits(&folder.owner, &folder.digest())?;
@@ -58,6 +60,7 @@ pub async fn run(
     let request = SentApply {
         owner: &folder.owner,
         source: Some(source),
+        // A plan is applied as it was made: its flags go before those of the command.
         keeps_others: plan.as_ref().map_or(content.no_prune, |plan| !plan.prune),
         force: plan.as_ref().map_or(content.force, |plan| plan.force),
         allow_deletes: plan.as_ref().map_or(content.allow_deletes, |plan| plan.allow_deletes),

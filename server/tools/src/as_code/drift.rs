@@ -51,6 +51,7 @@ pub async fn run(
     };
     let folder = FolderContent::read(dir, content, variables, err)?;
     let request = SentApply::new(&folder.owner);
+    // A plan changes nothing, so its changes are the differences between folder and service.
     let planned = folder.send(&service, &request, true).await?;
     let found = drift(&planned.answer.changes);
     let owner = &folder.owner;
@@ -77,12 +78,14 @@ fn drift(changes: &[AnsweredChange]) -> Vec<ReportEntry> {
             PlannedAction::Delete | PlannedAction::Release => {
                 (Sign::Added, format!("{name}: the folder lacks it"))
             }
+            // An object that only lacks its owner has the content of the folder.
             PlannedAction::Adopt if content_fields(change).next().is_none() => continue,
             PlannedAction::Update | PlannedAction::Adopt => (Sign::Changed, name),
         };
         let fields = content_fields(change).flat_map(|ChangedField { path, before, after }| {
             field_lines(
                 path,
+                // A plan goes from the service to the folder, and the report shows it the other way around.
                 [after, before],
                 " - in the folder, + in the service",
                 |folder, service| format!("{folder} in the folder, {service} in the service"),

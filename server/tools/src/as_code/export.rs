@@ -67,6 +67,7 @@ pub async fn run(
     let mut files = folder_files(&content)?;
     files.retain(|file| !has_tenant || file.name != TENANT_FILE);
     write(folder, &files, *force)?;
+    // The command reads back what it wrote: a service can have what a folder may not.
     let bundle = Bundle::read_folder(folder);
     for warning in bundle.iter().flat_map(|bundle| &bundle.warnings) {
         writeln!(err, "warning: {warning}")?;

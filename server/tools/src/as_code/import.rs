@@ -86,6 +86,7 @@ async fn sync_tuples<T: Serialize>(
     gone: u64,
 ) -> anyhow::Result<String> {
     let mut all = SyncedPart { deleted: gone, ..SyncedPart::default() };
+    // Without tuples, one empty part still ends the sync, which deletes the earlier ones.
     let count = tuples.len().div_ceil(MAX_TUPLES).max(1);
     for index in 0..count {
         let part = tuples.iter().skip(index * MAX_TUPLES).take(MAX_TUPLES).collect::<Vec<_>>();

@@ -63,6 +63,7 @@ pub async fn run(
         ..SentApply::default()
     };
     let planned = folder.send(&service, &request, true).await?;
+    // A replay takes long, and without changes it could only show that nothing differs.
     let recorded = match *impact && has_changes(&planned.answer) {
         true => {
             let from = since.at(clock.now().into());
@@ -73,6 +74,7 @@ pub async fn run(
     let form = (content.report, content.actions);
     let shown = shown(form, &folder.owner, &planned, recorded.as_ref())?;
     out.write_all(shown.as_bytes())?;
+    // This comes before the file is written: an apply of such a plan would be refused.
     if !planned.answer.conflicts.is_empty() {
         writeln!(err, "portcullis: objects belong to other owners; --force takes them over")?;
         return Ok(ExitCode::FAILURE);
@@ -111,6 +113,7 @@ fn shown(
     };
     let changes = lines::changes(&answer.changes);
     let mut report = lines::report(Report::new(title, heading), changes, answer, actions);
+    // The JSON is the answer of the service as it came, with members that this version may not know.
     let mut json = text.clone();
     if let Some(recorded) = recorded {
         report = report.section(recorded.section());

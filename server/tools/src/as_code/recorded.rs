@@ -34,6 +34,7 @@ impl Recorded {
     ) -> Self {
         match replay(service, folder, request, from).await {
             Ok(replay) => Self::Replayed(replay),
+            // The plan is of use without a replay, so its failure is only reported.
             Err(error) => Self::NotReplayed(format!("{error:#}")),
         }
     }

@@ -35,16 +35,19 @@ impl Replay {
         wait: Option<Duration>,
     ) -> anyhow::Result<Self> {
         let mut replay = Self::default();
+        // Each event is the whole report so far, so that the last one is all that counts.
         let reports = service.post_for_events(ROUTE, question, |report| replay = report);
         match wait {
             None => reports.await?,
             Some(wait) => match timeout(wait, reports).await {
                 Ok(ended) => ended?,
                 Err(_) => {
+                    // The report so far stays, and the error says that it is not whole.
                     replay.error = Some("it took too long; `portcullis replay` waits".to_owned());
                 }
             },
         }
+        // A connection may end in good order before the replay does.
         if replay.error.is_none() && !replay.report.complete {
             let which = if replay.id.is_empty() { "" } else { &format!(" `{}`", replay.id) };
             replay.error = Some(format!("the service ended the replay{which}; repeat it"));

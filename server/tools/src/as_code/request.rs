@@ -44,6 +44,7 @@ impl<'a> SentApply<'a> {
                 .iter()
                 .filter_map(|(name, part)| Some((Cow::Borrowed(*name), text(part.as_deref()?))));
             let parts: Vec<Member<'j>> = parts.collect();
+            // An empty `source` would say that there is one.
             if !parts.is_empty() {
                 members.push(("source".into(), Json::Object(parts)));
             }
@@ -58,6 +59,7 @@ impl<'a> SentApply<'a> {
             ("impact", self.impact, false),
         ];
         for (name, value, default) in flags {
+            // A flag with its default is left out, so that services without it still accept the body.
             if value != default {
                 members.push((name.into(), Json::Bool(value)));
             }

@@ -75,6 +75,7 @@ impl FolderContent {
 
     /// Returns the digest of the content without secrets. Two folders with the same digest are applied alike.
     pub(super) fn digest(&self) -> String {
+        // With every digest known, the content has no bytes of modules.
         let known = self.modules.iter().map(|module| module.sha256.clone()).collect();
         let content =
             self.bundle.content(&SecretValues::new(), &modules::sent(&self.modules, &known));
@@ -129,6 +130,7 @@ async fn send(
     let query: &[(&str, &str)] = if dry_run { &[("dry_run", "true")] } else { &[] };
     let url = service.route("apply", query);
     let body_bytes = body.len();
+    // The message about a refusal names items of the body, so that it is kept.
     let answer = service.send(Method::POST, url, Some(body.clone().into_bytes())).await?;
     if !matches!(answer.status, StatusCode::OK | StatusCode::ACCEPTED) {
         let sent: Value = serde_json::from_str(&body).unwrap_or_default();

@@ -105,6 +105,7 @@ pub(super) fn replay(
 ) -> anyhow::Result<Vec<MeasuredCheck>> {
     let text = std::fs::read(file)
         .map_err(|error| unusable(file, format_args!(": cannot be read: {error}")))?;
+    // A line names no tenant, so there must be no choice.
     if tenants.len() != 1 {
         return Err(unusable(
             file,
@@ -119,6 +120,7 @@ pub(super) fn replay(
         if line.trim_ascii().is_empty() {
             continue;
         }
+        // Editors count lines from one.
         let number = index + 1;
         let tree = json::parse(line)
             .map_err(|error| unusable(file, format_args!(":{number}: {error}")))?;

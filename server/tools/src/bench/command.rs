@@ -194,6 +194,7 @@ fn asked(arguments: &BenchArguments, tenants: &[Tenant]) -> anyhow::Result<Vec<M
         return checks::replay(file, tenants, Clock::system().now());
     }
     let mut asked = checks::from_cases(tenants);
+    // The checks of a tenant do not depend on how many numbers those before it draw.
     let mut seeds = fastrand::Rng::with_seed(arguments.seed);
     for index in 0..tenants.len() {
         asked.extend(generate::checks(index, tenants, fastrand::Rng::with_seed(seeds.u64(..))));

@@ -82,6 +82,7 @@ impl<'a> Generator<'a> {
         if targets.is_empty() {
             return Vec::new();
         }
+        // The choice is random but depends on the seed alone, so that a run can be repeated.
         if targets.len() > MAX_TARGETS {
             self.rng.shuffle(&mut targets);
             targets.truncate(MAX_TARGETS);
@@ -89,8 +90,10 @@ impl<'a> Generator<'a> {
         let mut drafts: Vec<Draft> =
             targets.into_iter().map(|target| self.decided_by(target)).collect();
         let aimed = drafts.len();
+        // About a fifth of the checks, or more, are variations, which often have no decider.
         while drafts.len() < FEWEST.max(aimed + aimed / 4) {
             let like = self.rng.usize(..aimed);
+            // Variations are made of aimed drafts only, and not of other variations.
             let mut draft = drafts[like].clone();
             self.vary(&mut draft);
             drafts.push(draft);
@@ -113,6 +116,7 @@ impl<'a> Generator<'a> {
             // Where another one decides, it is kept from deciding, and the target has another try.
             match self.positions.get(&decider) {
                 Some(other) if !other.is(target) => self.bring_about(&mut draft, *other, false),
+                // A decider that is no target cannot be kept from deciding, and the draft is good enough.
                 _ => return draft,
             }
         }
@@ -157,6 +161,7 @@ impl<'a> Generator<'a> {
         let tuple = &rule.tuple;
         if tuple.sub != "*" {
             draft.roles.retain(|role| *role != tuple.sub);
+            // The `sub` may be both a role and the subject, so both are changed.
             if draft.subject == tuple.sub {
                 draft.subject = self.words.stranger(&mut self.rng);
             }
@@ -171,6 +176,7 @@ impl<'a> Generator<'a> {
             .plans
             .entry(draft.resource.clone())
             .or_insert_with(|| self.tenant.plan(&draft.resource));
+        // The tenant stands alone in the slice below, so its index is 0.
         let asked = generated(0, draft);
         let check = asked.check(std::slice::from_ref(self.tenant))?;
         decide(plan, &check, &asked.resolved).rule_id()
@@ -202,6 +208,7 @@ impl<'a> Generator<'a> {
                         draft.resource.clone_from(resource);
                     }
                 }
+                // A range without numbers would panic below.
                 _ if self.tenant.policies.is_empty() => {}
                 _ => {
                     let policy = Target::Policy(self.rng.usize(..self.tenant.policies.len()));

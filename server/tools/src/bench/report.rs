@@ -156,6 +156,7 @@ impl From<&Histogram<u64>> for Latency {
         let known = CURVE
             .into_iter()
             .filter(|percentile| (100.0 - percentile) / 100.0 * times.len() as f64 >= 1.0);
+        // The histogram takes fractions of one, and the list has percents.
         let curve =
             known.map(|percentile| (percentile, times.value_at_quantile(percentile / 100.0)));
         Self {

@@ -61,6 +61,7 @@ impl Source {
         } else {
             (url.to_owned(), shown(url), None)
         };
+        // A database with content is refused: a measurement must not write to it.
         let store = usable(&url, Store::open_empty(&url).await)?;
         let (ids, at) = (Ids::new(), Clock::system().now().into());
         let by = Authorship { actor: "portcullis bench".to_owned(), at };
@@ -91,6 +92,7 @@ impl Source {
             recording: None,
             terms: CheckTerms::default(),
         };
+        // The transaction ends before the measurement, so that no lock or snapshot stays open.
         tx.end().await?;
         let mut tenant = Tenant::new(id, domain, rules, policies, None);
         tenant.facts = Arc::new(facts);
@@ -129,6 +131,7 @@ async fn store_bundle(
         RecordWrite::Insert(rule.into_record(ids.next(by.at), RuleOrigin::Explicit, by))
     });
     bulk::write_rules(tx, &rules.collect::<Vec<_>>(), by).await?;
+    // There are few roles, so they need no bulk write.
     for role in bundle.roles.iter().flatten() {
         roles::store(tx, &role.clone().into_record(by)).await?;
     }
@@ -142,6 +145,7 @@ async fn store_bundle(
 /// Returns a URL without its password and its parameters, which can contain a password too.
 fn shown(url: &str) -> String {
     let shown = without_password(url);
+    // The options of the URL may have secrets, too, and say nothing to a reader.
     shown.split_once('?').map_or_else(|| shown.clone(), |(address, _)| address.to_owned())
 }
 

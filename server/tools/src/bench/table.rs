@@ -18,6 +18,7 @@ pub(super) fn render(report: &Report) -> String {
         columns(&plans(report)),
         report.notes().join("\n"),
     ];
+    // A section without lines must not leave two blank lines behind.
     let sections: Vec<String> = sections.into_iter().filter(|text| !text.is_empty()).collect();
     sections.join("\n\n") + "\n"
 }
@@ -153,6 +154,7 @@ fn throughput(report: &Report) -> Vec<Vec<String>> {
 
 fn plans(report: &Report) -> Vec<Vec<String>> {
     let head = ["plan", "rules", "policies", "memory", "compile"].map(str::to_owned).to_vec();
+    // The report has the largest plans first, so the cut leaves out the small ones.
     let rows = report.plans.iter().take(LISTED).map(|plan| {
         vec![
             format!("{} {}", plan.tenant, plan.resource),
@@ -185,6 +187,7 @@ fn columns(rows: &[Vec<String>]) -> String {
                 _ => format!("{cell:>width$}"),
             });
         }
+        // The last column of a row may be empty, which would leave spaces at the end.
         lines.push(cells.join("  ").trim_end().to_owned());
     }
     lines.join("\n")

@@ -63,6 +63,7 @@ impl Tenant {
     /// Returns copies of the rules and policies that can decide `resource`, like a database.
     pub(super) fn deciding(&self, resource: &str) -> (Vec<Rule>, Vec<Policy>) {
         let (mut rules, mut policies) = (Vec::new(), Vec::new());
+        // A resource has few patterns that match it, so a look-up of each replaces a search of all rules.
         for pattern in ResourcePattern::matching(resource) {
             let Some([own_rules, own_policies]) = self.by_pattern.get(&pattern) else { continue };
             rules.extend(own_rules.iter().map(|&index| self.rules[index].clone()));
@@ -74,6 +75,7 @@ impl Tenant {
     /// Compiles the plan of `resource`.
     pub(super) fn plan(&self, resource: &str) -> Plan {
         let (rules, policies) = self.deciding(resource);
+        // No namespace has a resolver here: their attributes come with the checks, or are undetermined.
         Plan::compile_with(resource, 0, &rules, policies, Arc::clone(&self.facts), |_| None)
     }
 }
@@ -114,6 +116,7 @@ pub(super) fn from_folders(
         let (rules, policies) = (book.rules().to_vec(), book.policies().to_vec());
         let facts = Arc::clone(book.facts());
         let tenant = Tenant::new(id, domain, rules, policies, Some(bundle));
+        // The constructor serves every kind of source, so what a folder adds is put in here.
         tenants.push(Tenant { answers, facts, ..tenant });
     }
     Ok(tenants)

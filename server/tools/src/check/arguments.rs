@@ -96,6 +96,7 @@ impl CheckArguments {
     }
 
     fn for_kind(&self, kind: &str) -> Vec<(Cow<'static, str>, Json<'static>)> {
+        // No name is there twice, because `given_twice` has refused that.
         let given = self.attributes.iter().filter(|(of, ..)| of == kind);
         let mut all: Vec<_> =
             given.map(|(_, name, value)| (Cow::Owned(name.clone()), value.clone())).collect();

@@ -34,12 +34,14 @@ pub(super) fn decide(
     let caller = caller(bundle, user, body.subject)?;
     let domain = body.domain.unwrap_or(&bundle.tenant);
     let terms = bundle.settings.checks;
+    // The terms of checks are a setting, which the facts of the rulebook do not have.
     let facts = TenantFacts { terms, ..(**bundle.rulebook.facts()).clone() };
     let plan = bundle.rulebook.plan(body.resource).with_facts(Arc::new(facts));
     let sent = Check::new(body, domain, caller.map(SampleUser::caller), now);
     if let Some(expected) = terms.actions.fault_of_check(sent.action, sent.resource) {
         return Err(Invalid::expected("/action", expected).into());
     }
+    // No case adds tuples, so only those of the folder count.
     let facts = FolderFacts { rulebook: &bundle.rulebook, tuples: Some(&[]) };
     let mut question = FolderQuestion::combined(&plan, &facts, sent);
     let decision = match question.judge()? {
@@ -74,6 +76,7 @@ fn explanation(
     decision: &Decision<'_>,
 ) -> anyhow::Result<Value> {
     let names: Vec<Box<str>> = question.plan.relations().map(Box::from).collect();
+    // The decision may have needed only some of the relations, but the explanation shows all.
     look_up(question, &names)?;
     let (check, answers) = (question.completed(), question.answers());
     let mut relations = ExplainedRelations::new();
@@ -82,6 +85,7 @@ fn explanation(
     rulebook.explain_relations(&question.sent, names, answers, |name, explanation| {
         relations.insert(name.to_owned(), ExplainedRelation::new(explanation));
     });
+    // The search for changes is costly, and an allow needs none.
     let is_denied = decision.effect() == Effect::Deny;
     let changes = is_denied.then(|| question.plan.would_allow(&check, answers));
     let explanation = question.plan.explain(&check, answers, decision.rule_id());

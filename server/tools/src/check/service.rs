@@ -46,16 +46,19 @@ fn read(base: &Url, answer: Answer) -> anyhow::Result<Value> {
             text.escape_debug()
         );
     };
+    // A refusal is JSON, too, so its message is shown.
     if status != StatusCode::OK {
         let message = json.get("message").and_then(Value::as_str).unwrap_or_default();
         bail!("`{base}` refuses the check with {status}: {message}{}", hint(status, &json));
     }
     let decides = json.get("decision").and_then(Value::as_str);
     ensure!(
+        // Another service may well answer with JSON.
         matches!(decides, Some("allow" | "deny")),
         "`{base}` answers without a decision, so it is not the URL of a Portcullis service"
     );
     let revision = headers.get("x-policy-revision").and_then(|value| value.to_str().ok());
+    // The body of a check has no revision, and the header is optional.
     if let Some(revision) = revision.and_then(|text| text.parse::<u64>().ok()) {
         json["revision"] = revision.into();
     }

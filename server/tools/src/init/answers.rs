@@ -125,6 +125,7 @@ impl Asker<'_, '_> {
         if let Some(text) = given {
             return read(text).map_err(|expected| anyhow!("{flag}: expected {expected}"));
         }
+        // Without a terminal nobody can answer, so the default counts.
         let Some(questions) = &mut self.questions else {
             return read(default).map_err(|expected| anyhow!("{flag}: expected {expected}"));
         };
@@ -132,6 +133,7 @@ impl Asker<'_, '_> {
             write!(self.out, "{question} [{default}]: ")?;
             self.out.flush()?;
             let mut line = String::new();
+            // `read_line` returns 0 only at the end of the input: an empty line still has its break.
             ensure!(questions.read_line(&mut line)? > 0, "the input ended before the answers");
             let text = if line.trim().is_empty() { default } else { line.trim() };
             match read(text) {
@@ -148,6 +150,7 @@ fn name(text: &str) -> Result<String, String> {
     let is_sound = text.len() <= MAX_NAME
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(is_plain)
+        // YAML would read such a name as another type than text.
         && !NO_TEXT.contains(&&*text.to_ascii_lowercase());
     if is_sound {
         return Ok(text.to_owned());
@@ -167,6 +170,7 @@ fn types(text: &str) -> Result<Vec<FirstType>, String> {
     let mut given: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut current = None;
     for word in text.split([',', ' ']).filter(|word| !word.is_empty()) {
+        // A word without a colon is a further verb of the type before it.
         let (kind, verb) = word.split_once(':').unzip();
         current = kind.or(current);
         let Some(kind) = current else {
@@ -182,6 +186,7 @@ fn types(text: &str) -> Result<Vec<FirstType>, String> {
         }
     }
     match given.len() {
+        // The text had only separators.
         0 => Err(format!("a type, `:` and verbs, such as `{DEFAULT_RESOURCE}`")),
         1..=MAX_NAMES => given.into_iter().map(first_type).collect(),
         _ => Err(format!("at most {MAX_NAMES} types")),

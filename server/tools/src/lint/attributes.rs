@@ -77,6 +77,7 @@ fn similar<'b>(name: &str, names: &BTreeMap<&'b str, Mentions<'b>>) -> Option<&'
         **other != name
             && share_type
             && own.items.is_disjoint(&mentions.items)
+            // Where both have one item, the sets compare by its number.
             && (mentions.items.len() > 1 || mentions.items < own.items)
             && without_digits(other) != without_digits(name)
     });
@@ -145,8 +146,10 @@ impl<'b> Items<'b> {
         let item = self.subjects.len();
         self.subjects.push((subject, shown));
         let named =
+            // The input `*` stands for all attributes of a namespace, and is no name.
             named.filter(|attribute| !OF_REQUESTS.contains(attribute) && attribute.1 != "*");
         let mentions = named.map(|(namespace, name)| {
+            // Only attributes of resources depend on the type of the resource.
             let of = of.filter(|_| namespace == RESOURCE);
             Mention { namespace, of, name, item }
         });
@@ -157,6 +160,7 @@ impl<'b> Items<'b> {
 /// Returns whether the namespace of the attribute has declared properties.
 fn is_declared(bundle: &Bundle, mention: &Mention<'_>) -> bool {
     let mut types = bundle.types.iter().flatten();
+    // A type that only has relations leaves its attributes undeclared.
     types.any(|declared| !declared.properties.is_empty() && mention.is_of(declared))
 }
 
@@ -165,6 +169,7 @@ impl Mention<'_> {
     fn is_of(&self, declared: &NewType) -> bool {
         match (self.namespace, self.of) {
             (RESOURCE, Some(of)) => declared.kind == of,
+            // A resource of any type may be of each declared type that is no namespace of its own.
             (RESOURCE, None) => ![USER, CONTEXT, ACTION].contains(&&*declared.kind),
             (namespace, _) => declared.kind == namespace,
         }
@@ -189,6 +194,7 @@ fn sent_attributes<'c>(check: &CheckBody<'c>) -> Vec<(&'static str, &'c str)> {
 /// Returns the type of the resource of a check.
 fn resource_type<'c>(check: &CheckBody<'c>) -> &'c str {
     match check.attributes.resource.get("type") {
+        // A check may tell the type itself, which goes before the name of the resource.
         Some(AttributeValue::Text(of)) => of,
         _ => object_of(check.resource),
     }
@@ -209,6 +215,7 @@ fn overridden(bundle: &Bundle) -> Vec<Doubt> {
             let of = if namespace == RESOURCE { resource_type(&check) } else { namespace };
             let Some(from) = sources.of_attribute(of, name) else { continue };
             let (source, advice) = match from {
+                // A token speaks for its own subject alone.
                 PropertySource::Token if !is_own => (
                     "the token of the subject, who is not the caller",
                     "let the subject ask by `as`",

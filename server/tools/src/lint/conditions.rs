@@ -38,6 +38,7 @@ fn length(policy: &NewPolicy) -> Option<Said> {
     let tests = policy.rule_data.condition.tests().into_iter();
     let mut paths = tests.map(|test| test.attribute.to_string());
     let path = paths.find(|path| path.ends_with(LENGTH))?;
+    // `user.length` itself is a plain attribute.
     let list = path.strip_suffix(LENGTH).filter(|list| list.contains('.'))?;
     let message = format!(
         "policy {} reads {}, which is an attribute of this name and not the length of {}",
@@ -52,6 +53,7 @@ fn length(policy: &NewPolicy) -> Option<Said> {
 
 /// Finds an allow that applies because an attribute is absent which a check can leave out.
 fn open_absence(bundle: &Bundle, policy: &NewPolicy) -> Option<Said> {
+    // A caller that omits an attribute gains nothing from a deny.
     if policy.effect == Effect::Deny {
         return None;
     }
@@ -78,6 +80,7 @@ fn add_absent<'c>(condition: &'c Condition, is_negated: bool, absent: &mut Vec<&
             let meaning = named.meaning().into_iter();
             meaning.for_each(|meaning| add_absent(meaning, is_negated, absent));
         }
+        // An even number of negations around the test asks for its presence.
         Condition::Test(Test { attribute, predicate: Predicate::Exists, .. }) if is_negated => {
             absent.push(attribute);
         }
@@ -92,8 +95,10 @@ fn can_be_left_out(bundle: &Bundle, policy: &NewPolicy, path: &AttributePath) ->
         AttributePath::Resource(name) => match &policy.resource {
             ResourcePattern::Name(kind) => (&**kind, name),
             ResourcePattern::Exact(resource) => (object_of(resource), name),
+            // A policy on any resource has no type that could declare a source.
             ResourcePattern::Any => return true,
         },
+        // Only the caller supplies these.
         AttributePath::Action(_) | AttributePath::Context(_) => return true,
         AttributePath::Request(_)
         | AttributePath::Token(_)

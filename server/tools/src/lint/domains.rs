@@ -45,8 +45,10 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
         for name in names.filter(|name| dependent.pattern.matches(name)) {
             let is_tied = ties
                 .iter()
+                // Of two policies of one priority a deny decides, so an equal priority is enough.
                 .any(|tie| tie.resource.matches(name) && tie.priority >= dependent.priority);
             let object = object_of(name);
+            // The set is asked last: an object whose first resource is tied may still have one that is not.
             if !is_tied && reported.insert(object) {
                 doubts.push(doubt(bundle, &dependent, object));
             }
@@ -74,6 +76,7 @@ fn dependents(bundle: &Bundle) -> impl Iterator<Item = Dependent<'_>> {
         index,
         name: format!("policy {}", quoted(&policy.name)),
         pattern: &policy.resource,
+        // A deny is no right, and a tie of any priority stands beside it.
         priority: if policy.effect == Effect::Allow { policy.priority } else { i32::MIN },
     });
     rules.chain(policies)
@@ -106,6 +109,7 @@ pub(crate) fn tying_condition(attribute: &str) -> String {
     let is_in_domain = Test {
         attribute: AttributePath::Resource(attribute.into()),
         predicate: Predicate::Compare(Operator::Eq, Operand::Attribute(domain)),
+        // An object without the attribute counts as one in the domain, so the deny spares it.
         if_missing: Some(true),
     };
     expression::print(&Condition::Not(Box::new(Condition::Test(is_in_domain))))
@@ -153,6 +157,7 @@ fn domain_attribute<'b>(bundle: &'b Bundle, object: &str) -> &'b str {
             ) => theirs.starts_with(&**own).then_some(&**own),
             _ => None,
         });
+    // The attribute of another tie is the better sign, so those come first.
     of_ties.chain(shared).next().unwrap_or(DEFAULT_ATTRIBUTE)
 }
 

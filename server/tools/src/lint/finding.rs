@@ -83,6 +83,7 @@ impl<'b> Places<'b> {
             LintSubject::Item(kind, index, pointer) => match self.file_of(*kind, *index) {
                 None => (self.folder.to_owned(), start, None),
                 Some((file, places, index)) => {
+                    // The empty pointer is the item itself, whose line a silencer stands above.
                     let (item_line, _) = places.position(index, "");
                     (file.path.clone(), places.position(index, pointer), Some(item_line))
                 }
@@ -92,8 +93,10 @@ impl<'b> Places<'b> {
 
     /// Returns the file that has the item, its places, and the number of the item in it.
     fn file_of(&self, kind: ItemKind, index: usize) -> Option<(&SourceFile, &ItemPlaces, usize)> {
+        // The index counts the items of all files of the kind, in their order.
         let mut before = index;
         for (file, places) in self.files.iter().filter(|(file, _)| file.kind == kind) {
+            // The subtraction fails in the file that has the item.
             match before.checked_sub(file.items) {
                 None => return Some((file, places, before)),
                 Some(rest) => before = rest,

@@ -106,5 +106,6 @@ fn data(text: &str) -> String {
 
 /// Escapes the value of a property of a workflow command.
 fn property(text: &str) -> String {
+    // A `,` would end the property, and `::` all of them.
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

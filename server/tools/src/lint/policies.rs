@@ -68,9 +68,11 @@ impl<'b> Judge<'b> {
         let analyzed =
             AnalyzedPolicy { resource: &policy.resource, effect: policy.effect, condition };
         let name = quoted(&policy.name);
+        // Further findings would only follow from the test that is never determined.
         if self.reports_incomparable(index, &name, condition) {
             return;
         }
+        // This question is about one policy alone, and its answer may make the others pointless.
         let never = self.analysis.never_applies(analyzed);
         if self.answered(never) {
             return self.report(
@@ -83,9 +85,11 @@ impl<'b> Judge<'b> {
             let (code, texts) = outranked(&name, policy, &winner);
             return self.report(code, index, texts);
         }
+        // An undetermined condition denies, but never allows, so only a deny can act without an attribute.
         if policy.effect == Effect::Deny {
             self.judge_absences(index, &name, analyzed);
         }
+        // This comes only here: a policy that never decides keeps no other one from deciding.
         self.before.insert(policy, analyzed);
     }
 

@@ -114,6 +114,7 @@ fn needed(policy: AnalyzedPolicy<'_>) -> Option<Named> {
         return None;
     }
     let parts = match policy.condition {
+        // Every part of a conjunction must be true, so any of them may be the one that is needed.
         Condition::And(children) => children,
         single => std::slice::from_ref(single),
     };
@@ -133,6 +134,7 @@ fn needed(policy: AnalyzedPolicy<'_>) -> Option<Named> {
 }
 
 fn named(path: &AttributePath, operand: &Operand) -> Named {
+    // The form for debugging tells the text `1` from the number.
     (path.to_string(), format!("{operand:?}"))
 }
 

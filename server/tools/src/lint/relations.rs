@@ -18,6 +18,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
     }
     let mut doubts = Vec::new();
     for (name, relation) in bundle.rulebook.relations_of_nobody() {
+        // A finding stands at an item of the file, and the relation is known by its type alone.
         let Some(index) = types.iter().position(|one| one.kind == name) else { continue };
         doubts.push(Doubt {
             code: LintCode::NobodyHas,
@@ -88,6 +89,7 @@ impl Deny<'_> {
         let rulebook = &bundle.rulebook;
         let claims = relations.iter();
         let mut claims = claims.flat_map(|name| rulebook.claims_that_may_be_absent(name, resource));
+        // One claim is enough for a finding, and the message names only this one.
         let claim = claims.next()?;
         Some(Doubt {
             code: LintCode::ClaimMayBeAbsent,
@@ -105,6 +107,7 @@ impl Deny<'_> {
 
 /// Returns the finding about a subject that is written as a tuple names a user, unless there is a user of this name.
 fn mistaken(bundle: &Bundle, subject: LintSubject, what: &str, sub: &str) -> Option<Doubt> {
+    // Other types are written before the id in checks too, so only a user can be a mistake.
     let (_, id) = sub.split_once(':').filter(|(kind, _)| *kind == USER)?;
     if bundle.user(sub).is_some() {
         return None;

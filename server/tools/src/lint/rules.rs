@@ -16,9 +16,11 @@ type Key<'r> = (&'r str, &'r str, String, &'r str);
 /// Returns the findings about rules: those that never decide, and those that another rule with the same effect covers.
 pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
     let effects: HashMap<Key<'_>, Effect> =
+        // A tuple is in a folder once, so no rule replaces another one here.
         bundle.rules.iter().map(|rule| (key(&rule.tuple), rule.effect)).collect();
     let mut doubts = Vec::new();
     for (index, rule) in bundle.rules.iter().enumerate() {
+        // A tuple has few wider ones, so looking up each one is faster than comparing all pairs of rules.
         let wider = wider(&rule.tuple);
         let subject = LintSubject::Item(ItemKind::Rule, index, "");
         let (rule, effect) = (&rule.tuple, rule.effect);
@@ -79,6 +81,7 @@ fn wider(tuple: &RuleTuple) -> Vec<Key<'_>> {
         }
     }
     let own = key(tuple);
+    // The product of all parts includes the rule itself.
     found.retain(|other| *other != own);
     found
 }

@@ -26,10 +26,12 @@ pub(super) fn silence(
     for silencer in silencers(places) {
         let before = findings.len();
         findings.retain(|finding| !silencer.is_about(finding));
+        // One comment silences each finding of its code at the item, and one that silences none is reported.
         if findings.len() == before {
             findings.extend(silencer.finding(allowed));
         }
     }
+    // This comes last, so that findings about comments can be allowed, too.
     findings.retain(|finding| !allowed.contains(&finding.code));
     findings
 }

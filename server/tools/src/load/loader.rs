@@ -141,6 +141,7 @@ impl Loader<'_> {
 
     /// Returns method, route and body of a call with these records.
     fn call(&self, records: &str, is_last: bool) -> (Method, &'static str, String) {
+        // The records are JSON texts already, and are not read again.
         let mut body = format!("{{\"{}\":[{records}]", self.member());
         if let Some(source) = &self.arguments.source {
             add_member(&mut body, "source", json!(source));

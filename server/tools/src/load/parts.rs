@@ -93,6 +93,7 @@ impl<R: BufRead> Parts<R> {
     /// Reads a line with its end; `None` at the end of the file.
     fn read_line(&mut self) -> anyhow::Result<Option<String>> {
         let mut line = Vec::new();
+        // One byte more tells a line that is too long.
         let mut input = self.input.by_ref().take(MAX_LINE as u64 + 1);
         input.read_until(b'\n', &mut line)?;
         if line.is_empty() {
@@ -113,6 +114,7 @@ impl<R: BufRead> Parts<R> {
     /// Adds the record of a line, as JSON.
     fn add_record(&self, line: &str, records: &mut String) -> anyhow::Result<()> {
         if line.starts_with('{') {
+            // A line that is not JSON would make the whole body unreadable.
             json::parse(line.as_bytes())?;
             records.push_str(line);
             return Ok(());

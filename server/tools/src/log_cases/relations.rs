@@ -22,8 +22,8 @@ pub(super) fn relations_of(types: Vec<Value>) -> serde_json::Result<Rulebook> {
         .with_relations(relations))
 }
 
-/// Returns the tuples by which the check of a case has the relations of its record, as JSON: those that the check assumed, and further
-/// ones of its subject. `None` if no such tuples give them.
+/// Returns the tuples by which the check of a case has the relations of its record, as JSON: those that the check assumed, and
+/// further ones of its subject. `None` if no such tuples give them.
 pub(super) fn tuples(types: &Rulebook, record: &Value, check: &Value) -> Option<Value> {
     let mut wanted = AttributeAnswers::default();
     for (name, value) in record["relations"].as_object()? {

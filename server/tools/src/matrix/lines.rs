@@ -39,6 +39,7 @@ pub(crate) fn impact(
     let sides: Vec<Sides> = changes.iter().map(Sides::new).collect();
     let objects = changes.iter().map(|change| &*change.resource);
     let added = objects.clone().zip(sides.iter().map(Sides::added));
+    // The shared denies are known only after every change was read, so the entries are made in a second pass.
     let added = SharedDenies::new(&added.collect::<Vec<_>>());
     let removed = objects.zip(sides.iter().map(Sides::removed));
     let removed = SharedDenies::new(&removed.collect::<Vec<_>>());
@@ -119,6 +120,7 @@ fn entry(change: &ImpactChange, Sides { before, after }: &Sides) -> ReportEntry 
         let text = format!("{who} has {place} on another condition");
         return ReportEntry::new(Sign::Plain, text).with_details(ConditionChange::lines(&changes));
     }
+    // The order of the arms matters: each one relies on the cases that those above it have taken.
     let text = match (was, is) {
         (Allow, Deny) => format!("{who} loses {place}"),
         (_, Deny) => format!("{who} loses {place}{}", had(was, before)),
@@ -142,6 +144,7 @@ fn who(role: Option<&str>) -> &str {
 fn place(resource: &str, action: Option<&str>, domain: Option<&str>) -> String {
     let verb = resource.rsplit_once(':').map(|(_, verb)| verb);
     let action = match action {
+        // A resource without a colon has no verb, and then an absent action is not mentioned.
         action if action == verb => String::new(),
         Some(WILDCARD) => " by any action".to_owned(),
         Some(action) => format!(" by the action `{action}`"),
@@ -166,8 +169,10 @@ fn condition(outcome: &CellDecision, groups: Option<&Groups>) -> String {
         None => condition.clone(),
     };
     match text {
+        // A text that begins with the denies has its own conjunction.
         Some(text) if text.starts_with("unless ") => format!(" {text}"),
         Some(text) => format!(" if {text}"),
+        // The section has a note about the denies that were left out, and nothing else remains to be said.
         None if groups.is_some() => String::new(),
         None => {
             let named: Vec<_> = policies.iter().map(|name| format!("`{name}`")).collect();
@@ -186,6 +191,7 @@ fn had(before: &CellDecision, groups: Option<&Groups>) -> String {
     match before {
         CellDecision::Deny => String::new(),
         _ if condition.is_empty() => " (before: always)".to_owned(),
+        // Each form of the condition begins with a space, but for a comma in one of them.
         _ => format!(" (before:{})", condition.strip_prefix(',').unwrap_or(&condition)),
     }
 }

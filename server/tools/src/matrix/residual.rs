@@ -130,6 +130,7 @@ fn parse(text: &str) -> Option<Vec<(Effect, Condition)>> {
         return Some(vec![(Effect::Deny, condition(denies)?)]);
     }
     if let Some((rest, denies)) = split(text, " unless ") {
+        // Only a single group of allows stands without parentheses.
         let rest = match condition(rest) {
             Some(allows) => vec![(Effect::Allow, allows)],
             None => parse(rest.strip_prefix('(')?.strip_suffix(')')?)?,

@@ -199,12 +199,14 @@ impl Points {
 
     /// Returns whether at least `percent` of all points are reached.
     pub(super) fn reaches(self, percent: u8) -> bool {
+        // The comparison uses whole numbers, so that no rounding reaches the bound.
         self.reached * 100 >= self.all * usize::from(percent)
     }
 }
 
 impl fmt::Display for Points {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without a point, everything is covered.
         let percent = (self.reached * 100).checked_div(self.all).unwrap_or(100);
         write!(f, "{} of {} points ({percent} %)", self.reached, self.all)
     }

@@ -52,6 +52,7 @@ impl FolderResolvers {
         bundle: &Bundle,
         variables: &Variables,
     ) -> Result<Self, TestError> {
+        // A host starts an engine for modules, which most folders do not need.
         if bundle.resolvers.is_empty() {
             return Ok(Self { resolvers: Vec::new() });
         }
@@ -85,11 +86,13 @@ impl FolderResolvers {
             Judged::NeedsRelations(requests) | Judged::NeedsAnswers(requests) => requests,
         };
         let inputs: Vec<_> = self.resolvers.iter().flat_map(CallableResolver::relations).collect();
+        // A resolver may read relations that no policy reads.
         look_up(question, &inputs)?;
         let mut answers = AttributeAnswers::default();
         for request in requests {
             let found =
                 self.answer(&bundle.tenant, &question.for_resolvers(), case, &request).await;
+            // Answers come in the order of the attributes, and there is one for each of them.
             for (name, answer) in request.attributes.iter().zip(found) {
                 answers.insert(&request.namespace, name, answer);
             }
@@ -108,6 +111,7 @@ impl FolderResolvers {
     ) -> Vec<AttributeAnswer> {
         let AttributeRequest { namespace, attributes, .. } = request;
         if case.resolved.namespaces.contains(&**namespace) {
+            // An attribute without a given answer is not called for either: the case stands for the whole resolver.
             return attributes.iter().map(|name| case.resolved.answer(namespace, name)).collect();
         }
         let mut all = self.resolvers.iter();
@@ -118,6 +122,7 @@ impl FolderResolvers {
         let own = case.responses.get(&**namespace);
         let responses = own.map_or_else(
             || resolver.responses.clone(),
+            // The responses of a case go first, and those of the folder answer what the case leaves out.
             |responses| responses.or(&resolver.responses),
         );
         match resolver.call(tenant, check, attributes, responses).await {
@@ -162,11 +167,13 @@ impl CallableResolver {
     fn relations(&self) -> impl Iterator<Item = Box<str>> {
         let inputs = self.module.descriptor.inputs.iter();
         let named = inputs.filter_map(|input| input.strip_prefix("relation."));
+        // The input `*` names no relation that could be looked up.
         named.filter(|name| *name != "*").map(Box::from)
     }
 
     /// Verifies that the manifest fits the module, as the service does, and binds them.
     fn bind(&self, responses: CannedResponses) -> anyhow::Result<BoundResolver> {
+        // The host refuses a module whose endpoints are unknown, so all names are there even without responses.
         let names = self.manifest.every_endpoint().into_keys().collect();
         let endpoints = scripted(responses, Arc::new(Offline(names)));
         let grant = Grant { config: self.manifest.config.clone(), endpoints };
@@ -185,6 +192,7 @@ impl CallableResolver {
         let outcome = self.resolve(&bound, tenant, check, wanted).await;
         let answers = outcome.result.map_err(|error| error.to_string())?;
         let in_order = wanted.iter().map(|name| {
+            // An answer without a value is an absent attribute, and no answer at all is a failure.
             let Some(found) = answers.iter().find(|answer| *answer.name == **name) else {
                 return failed("not answered");
             };
@@ -207,6 +215,7 @@ impl CallableResolver {
         let mut attempts = 1;
         loop {
             let outcome = self.host.resolve(bound, self.module.request(wanted, budget)).await;
+            // Only faults that a busy machine explains are tried again, so that a test run does not fail by chance.
             let is_slow =
                 matches!(outcome.result, Err(CallError::TimedOut(_) | CallError::Busy(_)));
             if !is_slow || attempts == ATTEMPTS {
@@ -219,6 +228,7 @@ impl CallableResolver {
 
 /// Returns the one component in `folder`. Builds it if it is missing and the folder is a crate.
 fn component(folder: &Path, variables: &Variables) -> anyhow::Result<Project> {
+    // A component that is there goes first, since building one takes long.
     if !Project::components(folder)?.is_empty() {
         return Project::find(folder);
     }

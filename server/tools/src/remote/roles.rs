@@ -84,6 +84,7 @@ pub(super) fn with_everybody(cells: Vec<MatrixRow>, count: usize) -> Vec<MatrixR
         let (outcome, number) = alike.entry(key(cell)).or_insert_with(|| (cell.outcome.clone(), 0));
         *number += usize::from(*outcome == cell.outcome);
     }
+    // A denied cell has no row, so that fewer rows than roles are not alike.
     alike.retain(|_, (_, number)| *number == count);
     let mut rows = Vec::with_capacity(cells.len());
     for cell in cells {

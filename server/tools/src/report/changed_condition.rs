@@ -58,6 +58,7 @@ pub(crate) fn list_changes(
 ) {
     let mut added: Vec<&Condition> = after.iter().collect();
     let mut removed: Vec<&Condition> = before.iter().collect();
+    // Equal conditions come first, so that none of them is taken for a change of another one.
     removed.retain(|one| take(&mut added, |other| other == one).is_none());
     // Parts of one kind are one part that changed.
     removed.retain(|one| match take(&mut added, |other| kind(other) == kind(one)) {

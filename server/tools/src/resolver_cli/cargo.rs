@@ -43,6 +43,7 @@ pub(super) fn build(folder: &Path, variables: &Variables) -> anyhow::Result<Path
         .spawn()
         .context("cannot run `cargo`; https://rustup.rs installs it")?;
     let mut component = None;
+    // The pipe is read to its end before the wait: Cargo stops while the pipe is full.
     for line in cargo.stdout.take().map(BufReader::new).into_iter().flat_map(BufRead::lines) {
         let Ok(message) = serde_json::from_str::<CargoMessage>(&line?) else { continue };
         // The messages are about the dependencies, too.

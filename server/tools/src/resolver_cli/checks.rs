@@ -77,6 +77,7 @@ pub(super) fn fit(samples: &[Sample<'_>], attributes: &[Box<str>]) -> Result<(),
             let what = format!("an attribute of the component: {names}");
             problems.expected(&at.key("wanted").index(position), what);
         }
+        // An expected failure names no attributes.
         let ExpectedAnswer::Values(values) = &sample.expected else { continue };
         for (name, _) in values.iter().filter(|(name, _)| !names_one(name, attributes)) {
             let hint = if *name == "error" { ERROR_HINT } else { "" };
@@ -118,6 +119,7 @@ impl<'j> Sample<'j> {
         let roles = list(text(MAX_SUBJECT))
             .about("The roles of the subject's token, in place of the check's");
         let wanted = list(string()).about("The attributes to request; all when absent");
+        // Each member is read before the first `?`, so that all faults are noted.
         let name = members.required("name", name());
         let body = members.required("check", body());
         let responses = members.optional("responses", CannedResponses::field());
@@ -130,6 +132,7 @@ impl<'j> Sample<'j> {
             members.expected_at("error", "either `error` or `expect`, not both");
         }
         let expected = match (values, error) {
+            // Where both are given, a fault is noted already, and it does not matter which one counts.
             (_, Some(error)) => ExpectedAnswer::Error(error),
             (values, None) => ExpectedAnswer::Values(values.unwrap_or_default()),
         };

@@ -76,6 +76,7 @@ pub(super) async fn run(
         .and_then(|record| record["id"].as_str());
     let (method, what, manifest) = match known {
         None => (Method::POST, "installed", manifest.to_string()),
+        // An update keeps absent members, but a push shall leave what the file says and nothing else.
         Some(_) => (Method::PUT, "replaced", complete(&manifest).to_string()),
     };
     let form = form(manifest, module)?;

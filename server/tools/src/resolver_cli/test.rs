@@ -51,6 +51,7 @@ async fn test(
     for sample in &samples {
         let outcome = trial.call(sample).await?;
         let faults = faults(&sample.expected, &outcome);
+        // A failed check does not end the run: the others are still called and shown.
         failed += usize::from(!faults.is_empty());
         show(sample, &trial.wanted(sample), &outcome, &faults, out)?;
     }
@@ -93,6 +94,7 @@ fn show(
     writeln!(out, "\n  {verdict}  {}", sample.name)?;
     match &outcome.result {
         Ok(answers) => {
+            // Names of attributes are mostly ASCII, so bytes are good enough for the width.
             let width = wanted.iter().map(|name| name.len()).max().unwrap_or_default();
             for name in wanted {
                 let answer = answers.iter().find(|answer| answer.name == **name);

@@ -79,6 +79,7 @@ impl Trial {
         })?;
         let attributes = module.descriptor.attributes.iter();
         let trial = Self {
+            // The names are copied before the module moves into the value.
             attributes: attributes.map(|spec| spec.name.as_str().into()).collect(),
             host,
             module,
@@ -86,6 +87,7 @@ impl Trial {
             granted: Arc::new(granted),
             now: Clock::system().now(),
         };
+        // A manifest that does not fit is reported before the first check.
         trial.bind(trial.granted.clone()).with_context(|| file.display().to_string())?;
         Ok(trial)
     }
@@ -118,6 +120,7 @@ impl Trial {
     /// # Errors
     /// The module cannot be bound; [`Trial::open`] makes sure that it can.
     pub(super) async fn call(&self, sample: &Sample<'_>) -> anyhow::Result<CallOutcome> {
+        // Each check has responses of its own, so each one binds the module anew.
         let resolver = self.bind(scripted(sample.responses.clone(), self.granted.clone()))?;
         let (check, budget) = (self.check(sample), self.manifest.limits.timeout);
         let names = self.wanted(sample);

@@ -35,6 +35,7 @@ fn declared_in<'t>(
     types: &'t [NewType],
 ) -> BTreeMap<&'t str, &'t PropertyDeclaration> {
     let types = types.iter().filter(|declared| match namespace {
+        // The file does not say of which type a resource is, so the properties of all types are offered.
         RESOURCE => ![USER, CONTEXT, ACTION].contains(&&*declared.kind),
         namespace => declared.kind == namespace,
     });
@@ -47,6 +48,7 @@ fn described(
     attributes: &Map<String, Value>,
     properties: &BTreeMap<&str, &PropertyDeclaration>,
 ) -> Value {
+    // A declared property keeps the schema of any attribute, and only gains a description.
     let any = attributes.get("additionalProperties").cloned().unwrap_or_else(|| json!({}));
     let described = properties.iter().map(|(name, declared)| {
         let about = declared.about.iter().map(|about| format!(": {about}"));

@@ -22,6 +22,7 @@ impl EventReader {
                 continue;
             }
             if let Some(data) = self.line.strip_prefix(DATA) {
+                // This removes the space after the colon, and the carriage return of a CRLF.
                 take(data.trim_ascii());
             }
             self.line.clear();

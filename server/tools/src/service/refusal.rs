@@ -47,6 +47,7 @@ impl ListedLines<'_> {
     /// Returns the number of the line that a JSON pointer leads into.
     fn line(self, path: &str) -> Option<u64> {
         let (member, rest) = path.strip_prefix('/')?.split_once('/')?;
+        // The pointer may lead further into the item, which does not change the line.
         let index: usize = rest.split('/').next()?.parse().ok()?;
         self.lines.get(index).filter(|_| member == self.member).copied()
     }
@@ -112,6 +113,7 @@ fn text(call: &Call<'_>, answer: &Answer) -> String {
     for line in lines.iter().take(MAX_LINES) {
         text += &format!("\n  {line}");
     }
+    // The subtraction fails where there are fewer lines, and gives zero where all are shown.
     if let Some(more) = lines.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
         text += &format!("\n  and {more} more");
     }
@@ -138,6 +140,7 @@ fn hint(call: &Call<'_>, status: StatusCode, body: &Value) -> String {
         (StatusCode::FORBIDDEN, _) if matches!(call.route, "matrix" | "search/subjects" | "roles") => {
             "; a manager may ask, or a service key with `access:search` and `policies:read`".to_owned()
         }
+        // The routes with permissions of their own come before the general advice below.
         (StatusCode::FORBIDDEN, _) if call.route == "resolvers" => {
             "; a manager may do it, or a service key with `resolvers:read` and, for a push, `resolvers:write`".to_owned()
         }
@@ -147,6 +150,7 @@ fn hint(call: &Call<'_>, status: StatusCode, body: &Value) -> String {
         (StatusCode::FORBIDDEN, _) => {
             "; a manager may do it, or a service key with the permission of every kind in the folder".to_owned()
         }
+        // A command puts only what it has just listed, so the record was there a moment ago.
         (StatusCode::NOT_FOUND, _) if call.method == Method::PUT => {
             "; another one deleted it meanwhile: run the command again".to_owned()
         }
@@ -228,6 +232,7 @@ fn item(call: &Call<'_>, path: &str) -> Option<String> {
     if let Some(line) = call.lines.and_then(|lines| lines.line(path)) {
         return Some(format!("line {line} of the file"));
     }
+    // Only the member `bundle` has items with names, and the pointer says their kind and index.
     let mut segments = path.strip_prefix("/bundle/")?.split('/');
     let (kind, index) = (segments.next()?, segments.next()?.parse::<usize>().ok()?);
     let item = call.bundle?.get(kind)?.get(index)?;

@@ -38,6 +38,7 @@ impl Identifiers {
 fn shaped(name: &str, shape: Shape) -> String {
     let words = name.split(|char: char| !char.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty()).enumerate().map(|(index, word)| {
+        // A word is ASCII and not empty.
         let (first, rest) = word.split_at(1);
         match shape {
             Shape::Screaming => word.to_ascii_uppercase(),

@@ -32,6 +32,7 @@ pub(super) fn text(names: &TenantNames<'_>) -> String {
     }
     out.push_str("\n    /** The registered resources: <code>type:verb</code>. */\n    public static final class Resources {\n");
     out.push_str("        private Resources() {}\n");
+    // The constants are in a class of their own, and no word in capitals is reserved.
     let mut identifiers = Identifiers::new("");
     for resource in &names.resources {
         let identifier = identifiers.make(resource, Shape::Screaming);
@@ -79,6 +80,7 @@ fn about(text: Option<&str>, indent: &str, out: &mut String) {
 
 /// Returns a text as one line of a comment. Java reads `\u` in comments, too.
 fn in_comment(text: &str) -> String {
+    // Java reads Unicode escapes in comments, too, and one of them could end the comment.
     comment(text).replace('\\', "/")
 }
 
@@ -94,6 +96,7 @@ fn literal(text: &str) -> String {
                 let _ = write!(literal, "\\{:03o}", u32::from(char));
             }
             char => {
+                // An escape of Java is one UTF-16 unit, and a character may have two.
                 for unit in char.encode_utf16(&mut [0; 2]) {
                     let _ = write!(literal, "\\u{unit:04x}");
                 }

@@ -46,6 +46,7 @@ impl<'b> TenantNames<'b> {
             [USER, CONTEXT, ACTION].into_iter().chain(others).map(|name| {
                 let declared = bundle.types.iter().flatten().find(|one| one.kind == name);
                 let mut properties = behind_references(bundle, &all, name);
+                // A declared property replaces what a policy tells about the same name.
                 for (own, property) in declared.into_iter().flat_map(|one| &one.properties) {
                     properties.insert(own, (property.kind.kind, property.about.as_deref()));
                 }
@@ -78,9 +79,11 @@ fn behind_references<'b>(
     let mut found = BTreeMap::new();
     for policy in &bundle.policies {
         for path in policy.rule_data.condition.attributes() {
+            // Only attributes that a client can send are of use in its types.
             let Some((namespace, name)) = path.sent() else { continue };
             let is_of_type = match namespace {
                 USER | CONTEXT | ACTION => namespace == of,
+                // A policy on any resource may be about every type.
                 _ => policy.resource.object().is_none_or(|object| object == of),
             };
             if !is_of_type {

@@ -38,6 +38,7 @@ pub(super) fn text(names: &TenantNames<'_>) -> String {
     for resource in &names.resources {
         let _ = write!(out, "\n  | {}", literal(resource));
     }
+    // A union without members is not valid TypeScript, and `never` is what it would mean.
     out.push_str(if names.resources.is_empty() { " never;\n" } else { ";\n" });
     tenant(names, &mut out);
     out
@@ -50,6 +51,7 @@ fn tenant(names: &TenantNames<'_>, out: &mut String) {
     let user = people.map_or(ANY.to_owned(), |one| format!("{} & {ROLES}", one.identifier));
     let resource = match &*types_of_resources(names) {
         [] => ANY.to_owned(),
+        // Several types need parentheses, because `&` binds more tightly than `|`.
         [one] => format!("{one} & {IDENTITY}"),
         several => format!("({}) & {IDENTITY}", several.join(" | ")),
     };
@@ -84,6 +86,7 @@ fn types_of_resources<'n>(names: &'n TenantNames<'_>) -> Vec<&'n str> {
     });
     let types: Vec<_> = types.collect();
     let are_declared = types.iter().any(|one| one.name != USER);
+    // People alone do not declare the resources, so every attribute stays possible then.
     types.into_iter().filter(|_| are_declared).map(|one| &*one.identifier).collect()
 }
 
@@ -100,6 +103,7 @@ fn interface(one: &NamedType<'_>, out: &mut String) {
 
 fn about(text: Option<&str>, indent: &str, out: &mut String) {
     if let Some(text) = text {
+        // The text of the tenant must not end the comment.
         let _ = writeln!(out, "{indent}/** {} */", comment(text).replace("*/", "* /"));
     }
 }

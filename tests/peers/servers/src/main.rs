@@ -1,8 +1,9 @@
 //! Portcullis beside the servers of other products, over HTTP, with the same facts on one machine.
 //!
 //! `cargo run --release -- [WORKLOAD]… [--questions N] [--seconds N] [--rounds N]`. Workloads are A (roles), B (attributes), C
-//! (relations) and D (lists). Each server is a program in `PEERS_BIN` or `PATH`: `portcullis`, `opa`, `cerbos`, `openfga`, `spicedb`; one that is not
-//! there is left out, and the table says so. A wrong answer ends the run. `docs/performance.md` has the figures.
+//! (relations) and D (lists). Each server is a program in `PEERS_BIN` or `PATH`: `portcullis`, `opa`, `cerbos`, `openfga`,
+//! `spicedb`; one that is not there is left out, and the table says so. A wrong answer ends the run. `docs/performance.md` has
+//! the figures.
 
 mod cerbos;
 mod facts;

@@ -1,5 +1,5 @@
-//! SpiceDB in memory, through its HTTP gateway, with its caches, and with answers that are at least as fresh as the facts: by default
-//! they may be older. Policies are caveats; the roles of each question are those of a person of its own.
+//! SpiceDB in memory, through its HTTP gateway, with its caches, and with answers that are at least as fresh as the facts: by
+//! default they may be older. Policies are caveats; the roles of each question are those of a person of its own.
 
 use std::path::Path;
 use std::process::Command;

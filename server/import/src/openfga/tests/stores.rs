@@ -98,7 +98,7 @@ fn a_folder_has_the_questions_of_the_tests() {
     let found = imported("helpdesk.fga.yaml");
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("tenant.yaml"), "tenant: acme\nusers: []\n").expect("a file");
-    let files = found.content.files("help-desk", folder.path()).expect("files");
+    let files = found.content.files("help-desk", Some(folder.path())).expect("files");
     let names: Vec<_> = files.iter().filter_map(|(path, _)| path.file_name()).collect();
     // The folder keeps its own tenant.
     assert_eq!(

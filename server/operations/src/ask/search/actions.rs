@@ -85,6 +85,7 @@ pub async fn search_actions(
             last = verb;
         }
         match chunk.next {
+            // A chunk without verbs that a check can have takes time, too.
             Some(next) if began.elapsed() >= PAGE_TIME => {
                 page.next = Some(next);
                 break;
@@ -127,6 +128,7 @@ impl ActionDecider<'_> {
         let resource = format!("{}:{verb}", question.resource_type);
         let sent = question.action_of.map(|action_of| action_of(verb));
         page.looked_at += 1;
+        // No check can have such a resource or action, though a rule may name it.
         if split_resource(&resource).is_none()
             || !within(sent.as_deref().unwrap_or(verb), MAX_ACTION)
         {

@@ -59,6 +59,7 @@ impl RequestMark {
         cursor: &str,
         at: &str,
     ) -> Result<Position, Invalid> {
+        // A text that is not base64 becomes an empty one, which has no code.
         let bytes = URL_SAFE_NO_PAD.decode(cursor).unwrap_or_default();
         let position = bytes.split_first_chunk::<MAC_BYTES>().and_then(|(mac, content)| {
             keys.is_authentic(&[&self.0, content], mac).then(|| Position::parse(content)).flatten()
@@ -105,6 +106,7 @@ fn add_text(hash: &mut Sha256, text: &str) {
 
 impl Position {
     fn content(&self) -> Vec<u8> {
+        // The revision has a fixed length, so that the rest is the last candidate.
         [&self.revision.to_be_bytes()[..], self.last.as_bytes()].concat()
     }
 

@@ -222,6 +222,7 @@ impl Searcher<'_> {
             position.and_then(|at| at.last.parse::<usize>().ok()).map_or(0, |last| last + 1);
         for (number, given) in candidates.iter().enumerate().skip(start) {
             if scan.is_over() {
+                // The page of a request with candidates has room for one, so that it is not over before the first.
                 scan.end_after(number - 1);
                 break;
             }

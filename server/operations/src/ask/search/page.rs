@@ -49,8 +49,8 @@ pub struct SearchedPage {
     pub source: SearchSource,
     /// The number of candidates that were looked at.
     pub looked_at: usize,
-    /// The decision on a subject of the type that entities and tuples do not know: `allow`, `deny` or `conditional`. `None` if the
-    /// search is not about what they know of subjects.
+    /// The decision on a subject of the type that entities and tuples do not know: `allow`, `deny` or `conditional`. `None` if
+    /// the search is not about what they know of subjects.
     pub everybody: Option<&'static str>,
 }
 

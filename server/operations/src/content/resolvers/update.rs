@@ -66,6 +66,7 @@ pub async fn update(
         if let Some(written) = made? {
             return Ok(written);
         }
+        // Outside of the transaction, because a compilation takes seconds. The resolver may get another module meanwhile.
         module = Some(stored_module(app, tenant, id, ready_by).await?);
     }
     let what = "another request is replacing the module of this resolver; try again later";
@@ -81,6 +82,7 @@ pub(crate) async fn stored_module(
 ) -> Result<Arc<Module>, OperationError> {
     let (app, tenant) = (app.clone(), tenant.to_owned());
     let found = tokio::spawn(async move { app.resolvers.module(&tenant, id).await });
+    // The task goes on after the timeout, so that a later request finds the module in memory.
     let found = timeout_at(ready_by, found).await.map_err(|_| still_compiling())?;
     let found = found.map_err(|error| OperationError::Internal(error.into()))??;
     found.ok_or(NOT_FOUND)
@@ -200,6 +202,7 @@ impl Attempt<'_> {
             return Err(taken(&new.manifest.namespace));
         }
         let Some(revision) = write.commit(tx).await? else { return Ok(Made::Judged) };
+        // After the commit: no check uses a version that was not stored.
         match binding {
             Some(binding) => app.resolvers.activate(tenant, new.reference(), binding),
             None => app.resolvers.disable(tenant, new.reference()),
@@ -210,7 +213,8 @@ impl Attempt<'_> {
         Ok(Made::committed(new, Some(revision)))
     }
 
-    /// Refuses the namespace of an operator resolver or of relations, and a change that removes attributes that enabled policies read.
+    /// Refuses the namespace of an operator resolver or of relations, and a change that removes attributes that enabled policies
+    /// read.
     async fn must_fit(
         &self,
         tx: &mut Tx,

@@ -27,6 +27,7 @@ pub async fn prune_for_ever(app: App, retention: HistoryRetention) {
 async fn prune(app: &App, retention: HistoryRetention) -> Result<(), StoreError> {
     let now: Timestamp = app.clock.now().into();
     let age = retention.age.map(|age| i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
+    // Without a limit of age no revision is too old.
     let before = age.map_or(i64::MIN, |age| now.millis().saturating_sub(age));
     let before = Timestamp::from_millis(before);
     let read = app

@@ -77,6 +77,7 @@ impl<'c> Breaking<'c> {
     /// # Errors
     /// The errors of [`Breaking::judge`]; what is stored changed during each of three judgements.
     pub(crate) async fn again(self, app: &App, caller: &Manager) -> Result<Self, OperationError> {
+        // Also after the last judgement, because the refusal names the present revision.
         let again = Self::judge(app, caller, self.change).await?;
         if self.judgements == MAX_JUDGEMENTS {
             let (expected, current) = (self.met.0.revision, again.met.0.revision);
@@ -104,6 +105,7 @@ async fn met(
 ) -> Result<(HistoryPosition, Option<HistoryPosition>), StoreError> {
     let entities = match change {
         ProposedChange::Type(..) => Some(entities::state(tx).await?.position),
+        // No entity depends on conditions, so that entities may change meanwhile.
         ProposedChange::Condition(..) => None,
     };
     Ok((tenants::position(tx).await?, entities))
@@ -119,6 +121,7 @@ async fn by_type(
     let stored = types::all(tx).await?;
     let by = app.authored_by(caller.actor());
     let after = with(stored.clone(), name, declared, &by);
+    // A type may be taken back beyond the limits, too.
     if declared.is_some() {
         must_be_few(&after)?;
     }
@@ -144,6 +147,7 @@ async fn by_condition(
     must_fit(tx).await?;
     let stored = conditions::all(tx).await?;
     let mut policies = policies::all(tx).await?;
+    // A policy that names no condition cannot break.
     policies.retain(|policy| conditions::may_name(policy.rule_data.text()));
     let readable = readable(app, tx).await?;
     let by = app.authored_by(caller.actor());
@@ -336,6 +340,7 @@ async fn check_type(
 ) -> Result<(), OperationError> {
     let mut after = String::new();
     loop {
+        // A million entities may take longer than a request.
         must_be_in_time(caller)?;
         let page = entities::list(tx, Some(kind), (kind, &after), PAGE).await?;
         for entity in &page.records {

@@ -63,6 +63,7 @@ fn refusal(
         let relation = rest.split('/').nth(2).unwrap_or_default();
         note(&mut broken, KIND, || format!("{kind}.{relation}"), problem.fault.to_string());
     }
+    // The lines have a fault, so that something is noted.
     must_be_none(broken).err().unwrap_or_else(|| invalid.clone().into())
 }
 
@@ -87,6 +88,7 @@ fn numbered(
             let number = number_of(stored, &definition.name)
                 .or_else(|| number_of(stored, definition.renamed_from.as_deref()?))
                 .or_else(|| free.next());
+            // There are always enough numbers: a tenant has at most 100 types with 64 relations each.
             (number.unwrap_or(RelationNumber(0)), definition.clone())
         });
         numbered.collect()
@@ -131,6 +133,7 @@ pub(crate) async fn broken_tuples(
             if let Some(relation) = before.by_number(shape.relation)
                 && !admits(after, &shape)
             {
+                // The tuples of the source are among all that are counted.
                 *counts.entry(before.name(relation)).or_default() += shape.count - shape.of_source;
                 of_source.extend((shape.of_source > 0).then_some(shape));
             }

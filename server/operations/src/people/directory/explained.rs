@@ -153,6 +153,7 @@ impl From<&PathEdge<'_>> for ExplainedEdge {
             subject_relation: edge.subject_relation.map(str::to_owned),
             expires_at: expires_at.map(|at| at.to_rfc3339_opts(SecondsFormat::Millis, true)),
             source: match edge.origin {
+                // Its source is looked up later, by the key of the tuple.
                 EdgeOrigin::Tuple => None,
                 EdgeOrigin::Request => Some(REQUEST.to_owned()),
                 EdgeOrigin::Claim => Some("token".to_owned()),

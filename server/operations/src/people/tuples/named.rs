@@ -97,6 +97,7 @@ impl NamedRelations {
             };
             let (next, expires_at) = (named.numbered.len(), tuple.expires_at);
             match *known.entry(key.clone()).or_insert(next) {
+                // An earlier tuple has the key, so that its place is in the list.
                 first if first < next => named.numbered[first].expires_at = expires_at,
                 _ => {
                     named.sent.push(tuple);

@@ -110,6 +110,7 @@ impl Replay {
             outcome = self.decide_in_turn(&progress, &awaited) => outcome,
             _ = deleted => return,
         };
+        // Also at the end, because an erasure may have ended after the last part.
         let is_outdated = self.is_outdated(&progress).await;
         if is_outdated.as_ref().is_ok_and(|is_outdated| *is_outdated) {
             progress.send_modify(|progress| progress.report = Tally::default().report(false));
@@ -159,6 +160,7 @@ impl Replay {
             progress.send_modify(|progress| progress.report = report);
             Ok(())
         };
+        // The record is read while parts of it are decided. An error of either ends both.
         let (silent, ()) = tokio::try_join!(self.read(sender, awaited), decide)?;
         Ok(silent)
     }
@@ -199,6 +201,7 @@ impl Replay {
                 size = MAX_PART.min(2 * size);
                 match sender.blocking_send(mem::take(part)) {
                     Ok(()) => ControlFlow::Continue(()),
+                    // Nobody decides further parts.
                     Err(_) => ControlFlow::Break(()),
                 }
             },

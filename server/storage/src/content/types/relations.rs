@@ -142,6 +142,7 @@ async fn free(
     let last = fetch_optional!(tx, (i64,), LAST, &tx.tenant)?.map_or(0, |(last,)| last);
     let last = u16::try_from(last).unwrap_or_default();
     let next = (last.saturating_add(1)..u16::MAX).chain(1..=last);
+    // There are always enough: a tenant has at most 100 types with 64 relations each.
     let free: Vec<u16> = next.filter(|number| !used.contains(number)).take(count).collect();
     execute!(tx, NOTE, &tx.tenant, i64::from(free.last().copied().unwrap_or(last)))?;
     Ok(free.into_iter().map(RelationNumber).collect())

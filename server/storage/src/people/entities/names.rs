@@ -32,6 +32,7 @@ pub(super) struct RoleCounts(BTreeMap<String, i64>);
 impl RoleCounts {
     /// Counts the roles of a new entity.
     pub(super) fn add<'r>(&mut self, roles: impl Iterator<Item = &'r str>) {
+        // Each role once, also if the entity has it in several domains.
         for role in roles.collect::<BTreeSet<_>>() {
             *self.0.entry(role.to_owned()).or_default() += 1;
         }
@@ -115,6 +116,7 @@ async fn twin(
             return Ok(Some(index));
         }
         let own = name_of(entity);
+        // The entity itself may be stored already: only another one with its principal is a twin.
         twins.extend(keys_of(principal).filter(|key| *key != own).map(|key| (key, index)));
     }
     let found = find_stored(tx, twins.keys().cloned().collect()).await?;

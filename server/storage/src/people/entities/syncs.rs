@@ -37,6 +37,7 @@ pub async fn finish(tx: &mut Tx, end: SyncEnd<'_>) -> Result<Result<usize, usize
             deleted.delete(stored);
         }
         if deleted.count() > most {
+            // What is deleted already has no source any more, so that the rest is counted beside it.
             return Ok(Err(deleted.count() + syncs::unnamed(tx, &SYNCS, end).await?));
         }
         if batch.len() < BATCH as usize {
@@ -81,6 +82,7 @@ async fn delete_batch(
     let revision = directory::next(tx).await?;
     let at = tx.at.millis();
     let sql = tx.statement(&DELETE);
+    // These are the entities that were read: all others that the sync did not name come after the last.
     execute!(tx, sql, &tx.tenant, source, id, &last.kind, &last.id, revision, at)?;
     Ok(unnamed)
 }

@@ -22,6 +22,7 @@ pub async fn table(tx: &mut Tx) -> Result<Result<EntityTable, TableFull>, StoreE
     let (pages, received) = mpsc::channel(1);
     let building = run_apart(move || build(received));
     let sent = send_pages(tx, pages).await;
+    // It ends even if the reading failed: the sender of the pages is gone.
     let built = building.await??;
     sent.map(|()| built)
 }
@@ -67,6 +68,7 @@ pub async fn changed_table(
     revision: u64,
 ) -> Result<Option<Result<EntityTable, TableFull>>, StoreError> {
     let changed = changed_since(tx, revision, number(MAX_CHANGES)).await?;
+    // A full list may be cut off.
     if changed.len() >= MAX_CHANGES {
         return Ok(None);
     }

@@ -150,6 +150,7 @@ impl TupleFilter<'_> {
 
     /// Returns the numbers of the relations with a comma before and after each.
     fn relations(&self) -> Option<String> {
+        // One parameter for all of them, so that the statement is the same for any number of relations.
         let numbers = self.relations?.iter().map(|number| format!("{},", number.0));
         Some(format!(",{}", numbers.collect::<String>()))
     }
@@ -227,6 +228,7 @@ pub struct TupleShape {
 
 /// Counts the tuples of a source.
 pub async fn count_of(tx: &mut Tx, source: &str) -> Result<usize, StoreError> {
+    // The row of a deleted tuple has no source, so that it does not count.
     const SQL: &str = "SELECT count(*) FROM relations WHERE tenant_id = $1 AND source = $2";
     let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant, source)?;
     Ok(row.and_then(|(count,)| usize::try_from(count).ok()).unwrap_or_default())

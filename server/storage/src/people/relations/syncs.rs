@@ -33,6 +33,7 @@ pub async fn finish(tx: &mut Tx, end: SyncEnd<'_>) -> Result<Result<usize, usize
     let mut deleted = AuditedTuples::new(AuditAction::RelationsDeleted);
     loop {
         let batch = fetch_all!(tx, StoredTuple, UNNAMED, &tx.tenant, source, id, BATCH)?;
+        // A deleted tuple loses its source, so that the next batch does not have it.
         writes::remove(tx, &batch, &mut deleted).await?;
         if batch.is_empty() {
             break;

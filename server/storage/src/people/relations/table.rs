@@ -28,6 +28,7 @@ pub async fn table(tx: &mut Tx) -> Result<Result<TupleTable, TuplesFull>, StoreE
     let (pages, received) = mpsc::channel(1);
     let building = run_apart(move || build(received));
     let sent = send_pages(tx, pages).await;
+    // It ends even if the reading failed: the sender of the pages is gone.
     let built = building.await??;
     sent.map(|()| built)
 }
@@ -162,6 +163,7 @@ pub async fn changed_table(
         FROM relations WHERE tenant_id = $1 AND revision > $2 ORDER BY revision LIMIT $3";
     let revision = i64::try_from(revision).unwrap_or(i64::MAX);
     let changed = fetch_all!(tx, StoredTuple, SQL, &tx.tenant, revision, number(MAX_CHANGES))?;
+    // A full list may be cut off.
     if changed.len() >= MAX_CHANGES {
         return Ok(None);
     }

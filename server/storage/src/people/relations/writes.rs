@@ -70,6 +70,7 @@ pub async fn write(
         }
         rows.push(TupleRow { key, expires_at, source, sync, unchanged, is_deleted: false });
     }
+    // Without a change every row brings its own revision, so that the 0 is never stored.
     let revision = if written.count() == 0 { 0 } else { directory::next(tx).await? };
     store(tx, &rows, revision).await?;
     tx.count(Quota::Relations, new);
@@ -96,6 +97,7 @@ pub async fn delete_matching(
     filter: &TupleFilter<'_>,
     limit: usize,
 ) -> Result<(usize, bool), StoreError> {
+    // One more than may go tells whether there are further ones.
     let mut rows = matching(tx, filter, limit.saturating_add(1)).await?;
     let has_more = rows.len() > limit;
     rows.truncate(limit);
@@ -125,11 +127,12 @@ pub async fn delete_shapes(
 /// gets the id of a former one must not have its shares. Returns how many.
 ///
 /// # Errors
-/// [`StoreError::TooManyTuples`]; nothing of the transaction may be committed then.
+/// [`StoreError::TooManyTuples`] if they are more than one call deletes; nothing of the transaction may be committed then.
 pub(crate) async fn delete_of_entities(
     tx: &mut Tx,
     entities: &[(&str, &str)],
 ) -> Result<usize, StoreError> {
+    // Most tenants have no tuples, and need no look-up for each entity.
     if directory::state(tx).await?.relations == 0 {
         return Ok(0);
     }
@@ -138,6 +141,7 @@ pub(crate) async fn delete_of_entities(
         let object = TupleFilter { object: Some(*entity), ..TupleFilter::default() };
         let subject = TupleFilter { subject: Some(*entity), ..TupleFilter::default() };
         for filter in [object, subject] {
+            // One more than may go tells that there are too many.
             let rows = matching(tx, &filter, MAX_OF_ENTITIES + 1).await?;
             if deleted.count() + rows.len() > MAX_OF_ENTITIES {
                 return Err(StoreError::TooManyTuples { limit: MAX_OF_ENTITIES });

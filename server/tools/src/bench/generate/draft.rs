@@ -108,11 +108,13 @@ impl Draft {
 
     fn set_field(&mut self, field: RequestField, text: String) {
         match field {
+            // No field of a check may be empty.
             _ if text.is_empty() => {}
             RequestField::Subject => self.subject = text,
             RequestField::Action => self.action = text,
             RequestField::Domain => self.domain = text,
             RequestField::Time => self.now = text.parse().unwrap_or(self.now),
+            // Another resource would have another plan, and roles are not a text.
             RequestField::Resource | RequestField::Object | RequestField::Roles => {}
         }
     }
@@ -145,6 +147,7 @@ impl Draft {
     /// Returns the body of the check.
     pub(super) fn body(&self) -> Json<'static> {
         let mut user = self.user.clone();
+        // With a token the roles are in it, and those of the request would not count.
         if self.claims.is_empty() && !self.roles.is_empty() {
             user.insert("roles".to_owned(), strings(&self.roles));
         }

@@ -51,6 +51,7 @@ impl Solver<'_> {
 
     fn test(&mut self, test: &Test, wanted: bool) {
         let path = &test.attribute;
+        // An absent attribute is one of the ways, and is taken now and then.
         if test.if_missing == Some(wanted) && self.rng.u8(..4) == 0 {
             return self.draft.set(path, None);
         }
@@ -67,6 +68,7 @@ impl Solver<'_> {
                 return self.compare(path, *operator, operand, wanted);
             }
             Predicate::Items(items) => return self.items(path, items, wanted),
+            // Nothing makes such a test true or false.
             Predicate::Unordered(..) => return,
             Predicate::Length(operator, operand) => {
                 let length = self.length(*operator, operand, wanted);
@@ -81,8 +83,10 @@ impl Solver<'_> {
     /// Makes a condition on items true, or false, by a list of one item or of none.
     fn items(&mut self, path: &AttributePath, items: &Items, wanted: bool) {
         let is_wanted_of_item = (items.quantifier() == Quantifier::Any) == wanted;
+        // An item that an earlier test has set must not count here.
         self.draft.set(&AttributePath::Item, None);
         self.satisfy(items.child(), wanted);
+        // A condition on all items is true of the empty list.
         let item = self.draft.get(&AttributePath::Item).filter(|_| is_wanted_of_item || !wanted);
         self.draft.set(path, Some(Json::Array(item.into_iter().collect())));
     }
@@ -142,9 +146,11 @@ impl Solver<'_> {
         fits: impl Fn(&Json<'static>) -> bool,
     ) {
         let current = self.draft.get(path);
+        // A value that fits already may be needed by another test.
         if current.as_ref().is_some_and(&fits) {
             return;
         }
+        // A list is changed as little as possible, since other tests may need its other items.
         let changed = current.as_ref().and_then(Json::as_array).map(|items| {
             let more = candidates.iter().filter_map(Json::as_array).flatten();
             let more = more.map(|item| Json::Array([items, std::slice::from_ref(item)].concat()));
@@ -167,6 +173,7 @@ impl Solver<'_> {
     /// Returns an instant of the week before the check that lies in the window, or outside of it.
     fn instant(&mut self, window: &TimeWindow, wanted: bool) -> Option<DateTime<Utc>> {
         let steps = i32::try_from(TimeDelta::weeks(1).num_minutes() / STEP.num_minutes()).ok()?;
+        // A window repeats each week, so one week has every case.
         let week = (0..steps).map(|step| self.draft.now - STEP * step);
         self.rng
             .choice(week.filter(|instant| window.covers(*instant) == wanted).collect::<Vec<_>>())
@@ -199,6 +206,7 @@ fn literal(operand: &Operand, now: &Json<'static>) -> Json<'static> {
 fn candidates(operator: Operator, right: &Json<'static>) -> Vec<Json<'static>> {
     let mut values = match right {
         Json::Array(items) => {
+            // Items from the whole list are tried, and not only the first ones.
             let step = items.len().div_ceil(MAX_ITEMS).max(1);
             items.iter().step_by(step).cloned().chain([string("none of them")]).collect()
         }

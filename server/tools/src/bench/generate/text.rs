@@ -19,6 +19,7 @@ const ODD: [&str; 3] = ["~", "", "no such text"];
 pub(super) fn matching(pattern: &Pattern, wanted: bool, rng: &mut Rng) -> Option<String> {
     let automaton = pattern.compile().ok()?;
     if !wanted {
+        // Few patterns match all of these, and for one that does the attribute stays as it is.
         let odd = ODD.iter().find(|text| !automaton.matches(text))?;
         return Some((*odd).to_owned());
     }
@@ -29,6 +30,7 @@ pub(super) fn matching(pattern: &Pattern, wanted: bool, rng: &mut Rng) -> Option
             write(&hir, rng, &mut text);
             text
         })
+        // Assertions such as word boundaries are not generated, so a text may fail to match.
         .find(|text| automaton.matches(text))
 }
 
@@ -56,6 +58,7 @@ fn write(hir: &Hir, rng: &mut Rng, text: &mut String) {
             }
         }
         HirKind::Repetition(repetition) => {
+            // Open repetitions end soon, so that texts stay short.
             let most = repetition.max.unwrap_or(u32::MAX).min(repetition.min.saturating_add(MORE));
             for _ in 0..rng.u32(repetition.min..=most).min(LONGEST as u32) {
                 write(&repetition.sub, rng, text);
@@ -75,6 +78,7 @@ fn character(class: &Class, rng: &mut Rng) -> Option<char> {
         }
     };
     let printable = ranges.iter().filter_map(|(start, end)| {
+        // Printable ASCII is preferred, because people can read it in reports.
         let (start, end) = (*start.max(&' '), *end.min(&'~'));
         (start <= end).then_some((start, end))
     });

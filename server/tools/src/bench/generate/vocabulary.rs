@@ -42,6 +42,7 @@ impl Vocabulary {
             _ => None,
         });
         let mut resources: BTreeSet<String> = exact.collect();
+        // A tenant whose rules name no action still needs one for its checks.
         let mut actions = BTreeSet::from(["read".to_owned()]);
         let mut principals = BTreeSet::new();
         let mut values: BTreeMap<String, Vec<Json<'static>>> = BTreeMap::new();
@@ -109,6 +110,7 @@ impl Vocabulary {
     pub(super) fn roles(&self, rng: &mut Rng) -> Vec<String> {
         let count = rng.usize(..=self.principals.len().min(2));
         let mut roles = rng.choose_multiple(&self.principals, count);
+        // The order of roles does not matter, and a fixed one makes equal drafts equal.
         roles.sort_unstable();
         roles.into_iter().cloned().collect()
     }
@@ -144,5 +146,6 @@ fn note(test: &Test, values: &mut BTreeMap<String, Vec<Json<'static>>>) {
         _ => return,
     };
     known.extend(new);
+    // A large condition must not make the choice of values slow.
     known.truncate(MAX_VALUES);
 }

@@ -65,6 +65,7 @@ impl Bench<'_> {
     }
 
     fn loading(&self, what: &str, source: &Source) -> TimedStep {
+        // Each source has two such steps.
         let share = self.share(LOADS / 2.0 / self.sources.len() as f64);
         self.progress.step(format!("{what}: {}", source.name), share)
     }
@@ -83,6 +84,7 @@ impl Bench<'_> {
             let step = self.progress.step(format!("deciding on {threads} threads"), share);
             let together = Barrier::new(threads);
             let total = on_threads(threads, |thread| {
+                // Otherwise the first threads would have the machine to themselves for a while.
                 together.wait();
                 // Each thread begins with another question.
                 let first = thread * questions.len() / threads;

@@ -44,6 +44,7 @@ fn decider(decision: &Decision<'_>) -> String {
 /// Returns the kind of what decided.
 fn kind(decision: &Decision<'_>) -> &'static str {
     match decision.matched() {
+        // Some rules are compiled to policies, but people wrote them as rules.
         Matched::Policy(judged) if judged.policy.is_rule => "rule",
         Matched::Policy(_) => "policy",
         Matched::Rule(_) => "rule",
@@ -58,6 +59,7 @@ impl Bench<'_> {
         questions: &[Question<'_>],
         report: &mut Report,
     ) -> anyhow::Result<()> {
+        // The decisions of the first source are the ones that are reported, and the others are compared with them.
         let Some((first, others)) = self.sources.split_first() else { return Ok(()) };
         let decisions = self.decide_from(first, questions).await?;
         for source in others {
@@ -87,6 +89,7 @@ impl Bench<'_> {
         source: &Source,
         questions: &[Question<'_>],
     ) -> anyhow::Result<Vec<Decided>> {
+        // A cache of its own keeps the plans of other sources away.
         let cache = BenchCache::new(self.cache_bytes);
         let mut decisions = Vec::with_capacity(questions.len());
         for question in questions {
@@ -98,6 +101,7 @@ impl Bench<'_> {
                 kind: kind(&decision),
                 decider: decider(&decision),
                 rule_id: decision.rule_id(),
+                // The decision above is settled, so the attributes that it lacks are asked for once more.
                 unanswered: unanswered(&plan.decide(&question.check, question.resolved)),
             });
         }
@@ -136,6 +140,7 @@ impl Bench<'_> {
             let own = own.filter(|(question, _)| question.tenant.id == tenant.id);
             let resources: HashSet<&str> =
                 own.clone().map(|(question, _)| question.check.resource).collect();
+            // A denial by default has no id, and counts as no rule.
             let deciding: HashSet<Uuid> = own.filter_map(|(_, decided)| decided.rule_id).collect();
             sizes.push(TenantSize {
                 tenant: tenant.id.clone(),
@@ -182,6 +187,7 @@ fn decision_counts(decisions: &[Decided]) -> Vec<DecisionCount> {
             decision,
             by,
             checks,
+            // There is a count only where there is a decision, so the divisor is above zero.
             share: checks as f64 / decisions.len() as f64,
         })
         .collect()
