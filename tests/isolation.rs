@@ -359,6 +359,8 @@ fn the_table_has_each_row_of_the_service_and_no_other() {
 fn each_route_serves_those_it_is_for_and_nobody_else() {
     in_both_modes(|saas, [own, foreign]| {
         for row in rows(saas) {
+            // Whoever is refused leaves the records as they are, so that all those have the same ones.
+            let untouched = [own, foreign].map(|party| party.record(row.kind));
             for credential in CREDENTIALS {
                 // Whoever is refused learns nothing about ids.
                 let send = |id: &str| {
@@ -371,9 +373,12 @@ fn each_route_serves_those_it_is_for_and_nobody_else() {
                     }
                     reply
                 };
-                let served = send(&own.record(row.kind));
-                let ids = [foreign.record(row.kind), NO_ID.to_owned()];
-                let others = ids.map(|id| send(&id));
+                let [mine, theirs] = match credential.refusal(row.access) {
+                    Some(_) => untouched.clone(),
+                    None => [own, foreign].map(|party| party.record(row.kind)),
+                };
+                let served = send(&mine);
+                let others = [theirs, NO_ID.to_owned()].map(|id| send(&id));
                 judge(row, credential, &served, &others);
             }
         }

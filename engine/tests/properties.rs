@@ -39,13 +39,13 @@ use support::route::{asked, difference, engine_condition, engine_policies, engin
 use support::{ALLOW, AbacPolicy, DENY, EffectName, Request, Scenario};
 
 /// The number of scenarios, and the maximum number of requests of each.
-const SCENARIOS: u32 = 2_000;
+const SCENARIOS: u32 = 1_200;
 const REQUESTS: usize = 60;
 /// The number of cases of a few conditions and a few requests.
-const GRIDS: u32 = 1_500;
+const GRIDS: u32 = 1_000;
 const GRID: usize = 12;
 /// The number of scenarios whose requests are read on both paths.
-const READINGS: u32 = 1_000;
+const READINGS: u32 = 700;
 
 #[test]
 fn plans_decide_as_the_oracle_does() {
@@ -76,7 +76,7 @@ fn plans_decide_as_the_oracle_does() {
     let tally = tally.into_inner();
     let triples: u32 = tally.values().sum();
     println!("{triples} triples of rules, policies and request compared: {tally:?}");
-    assert!(triples >= 40_000, "only {triples} triples");
+    assert!(triples >= 24_000, "only {triples} triples");
     for kind in [
         (DecidedBy::Policy, ALLOW),
         (DecidedBy::Policy, DENY),
@@ -222,7 +222,7 @@ fn generated_checks_read_the_same_in_both_ways() {
     });
     let [refused, accepted] = tally.into_inner();
     println!("{accepted} texts accepted in both ways, {refused} refused");
-    assert!(accepted >= 10_000 && refused >= 5_000);
+    assert!(accepted >= 7_000 && refused >= 3_500);
 }
 
 /// Two plans that together show the truth of a condition: one allows if it is true, one denies if it is true or
@@ -250,8 +250,8 @@ impl TruthByPlan {
     }
 }
 
-/// Runs this many cases, times `CASES_FACTOR`. A failure prints the smallest case and stores nothing. All generated data is valid, so a
-/// refused input is a failure as well.
+/// Runs this many cases, times `CASES_FACTOR`. A failure prints the smallest case and stores nothing. All generated data is
+/// valid, so a refused input is a failure as well.
 fn run<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> TestCaseResult) {
     let cases = cases * effort::factor();
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };

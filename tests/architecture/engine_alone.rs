@@ -48,15 +48,14 @@ fn a_forbidden_dependency_is_found() -> Result<()> {
     Ok(())
 }
 
-/// Builds a package for the browser, in a target folder of its own: the lock of the outer build may be held.
-fn builds_for_the_browser(package: &str) -> Result<bool> {
+/// Compiles a package for the browser, without machine code, in a target folder of its own: the lock of the outer build may be
+/// held.
+fn compiles_for_the_browser(package: &str) -> Result<bool> {
     let folder = workspace::metadata()?.target_directory.join("architecture");
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(workspace::root()).args(["build", "--locked", "--package", package]);
+    cargo.current_dir(workspace::root()).args(["check", "--locked", "--package", package]);
     cargo.args(["--target", TARGET]).arg("--target-dir").arg(folder);
-    // The profile optimises the engine for its tests. Nothing runs here, so a short build is better.
-    cargo.args(["--config", &format!("profile.dev.package.{package}.opt-level=0")]);
-    Ok(cargo.status().context("cargo build")?.success())
+    Ok(cargo.status().context("cargo check")?.success())
 }
 
 /// Returns whether the target is installed for the toolchain of the repository.
@@ -68,7 +67,7 @@ fn has_target() -> Result<bool> {
 }
 
 #[test]
-fn the_engine_builds_for_the_browser() -> Result<()> {
+fn the_engine_compiles_for_the_browser() -> Result<()> {
     if !has_target()? {
         anyhow::ensure!(
             std::env::var_os("CI").is_none(),
@@ -77,6 +76,6 @@ fn the_engine_builds_for_the_browser() -> Result<()> {
         eprintln!("SKIPPED: the target {TARGET} is missing: `rustup target add {TARGET}`");
         return Ok(());
     }
-    anyhow::ensure!(builds_for_the_browser(ENGINE)?, "{ENGINE} does not build for {TARGET}");
+    anyhow::ensure!(compiles_for_the_browser(ENGINE)?, "{ENGINE} does not compile for {TARGET}");
     Ok(())
 }

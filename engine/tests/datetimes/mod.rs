@@ -20,7 +20,7 @@ use super::support::{ALLOW, AbacPolicy, Scenario};
 use super::{decides_alike, run};
 
 /// The number of scenarios, and the maximum number of requests of each.
-const SCENARIOS: u32 = 1_000;
+const SCENARIOS: u32 = 600;
 const REQUESTS: usize = 30;
 
 fn declared() -> Types {
@@ -98,7 +98,7 @@ fn orders_of_declared_date_times_are_undetermined() {
         Ok(())
     });
     let (asked_for, differ) = (asked_for.get(), differ.get());
-    assert!(differ > 50, "only {differ} of {asked_for} rest on such an order");
+    assert!(differ > 30, "only {differ} of {asked_for} rest on such an order");
 }
 
 /// Policies share a named condition after its orders are left undetermined, as before: two thousand of them on one of nine
