@@ -137,6 +137,71 @@ fn rules_name_encoded_verbs_in_either_form() {
     }
 }
 
+/// Only an action that is left out has two forms, whatever the subject and the resources of the rule are.
+#[test]
+fn a_rule_on_a_relation_tells_an_action_that_is_sent_from_one_that_is_left_out() {
+    let tenant = Tenant::new();
+    let relations = json!({"relations": {"viewer": "[user]"}});
+    tenant.manage("PUT /api/v1/types/doc", &relations).is(201);
+    let tuple = json!({"object": "doc:1", "relation": "viewer", "subject": "user:ann"});
+    tenant.manage("POST /api/v1/relations", &json!({"write": [tuple]})).is(200);
+    let body = |action: Option<&str>| {
+        json!({"subject": "ann", "resource": "doc:do%20it", "action": action,
+            "attributes": {"resource": {"id": "1"}}})
+    };
+    for sub in ["ann", "viewer@resource", "doc:1#viewer"] {
+        for obj in ["doc:do%20it", "doc:*", "*"] {
+            for act in ["do%20it", "do it"] {
+                for effect in ["allow", "deny"] {
+                    let rule = json!({"sub": sub, "obj": obj, "act": act, "effect": effect});
+                    let mut rules = vec![rule.clone()];
+                    if effect == "deny" {
+                        rules.push(json!({"sub": "*", "obj": "*", "act": "*", "effect": "allow"}));
+                    }
+                    let bundle = json!({"owner": "git:a", "allow_deletes": true, "bundle": {"rules": rules}});
+                    tenant.manage("POST /api/v1/apply", &bundle).is(200);
+                    let other = if effect == "deny" { "allow" } else { "deny" };
+                    for action in [None, Some("do%20it"), Some("do it")] {
+                        let matches = action.is_none_or(|action| action == act);
+                        let expected = if matches { effect } else { other };
+                        let body = body(action);
+                        let explained =
+                            tenant.manage("POST /api/v1/check?explain=true", &body).is(200);
+                        let plan = tenant.manage("POST /api/v1/plan", &body).is(200).json();
+                        let kind = if expected == "allow" { "always" } else { "never" };
+                        assert_eq!(
+                            (&*explained.text_of("decision"), &plan["kind"]),
+                            (expected, &json!(kind)),
+                            "{rule} {action:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_matrix_decides_an_action_as_a_check_that_sends_it() {
+    let tenant = Tenant::new();
+    tenant.rule("ann", "doc:do%20it", "do it", "allow");
+    for (actions, expected) in [
+        (Value::Null, ("do it", "allow")),
+        (json!(["do it"]), ("do it", "allow")),
+        (json!(["do%20it"]), ("do%20it", "deny")),
+    ] {
+        let mut body = json!({"subjects": [{"subject": "ann"}], "resources": ["doc:do%20it"]});
+        let mut check = json!({"subject": "ann", "resource": "doc:do%20it"});
+        if let Some(action) = actions.get(0) {
+            (body["actions"], check["action"]) = (actions.clone(), action.clone());
+        }
+        let matrix = tenant.manage("POST /api/v1/matrix", &body).is(200).json();
+        let cell = &matrix["cells"][0];
+        assert_eq!((&cell["action"], &cell["decision"]), (&json!(expected.0), &json!(expected.1)));
+        assert_eq!(tenant.check(&check).is(200).text_of("decision"), expected.1, "{check}");
+    }
+}
+
 #[test]
 fn with_verbs_alone_neither_rules_nor_cases_name_other_actions() {
     let tenant = Tenant::new();
@@ -172,6 +237,20 @@ fn with_verbs_alone_neither_rules_nor_cases_name_other_actions() {
     let kinds: Vec<&Value> =
         details["broken"].as_array().unwrap().iter().map(|one| &one["kind"]).collect();
     assert_eq!((kinds, &details["count"]), (vec![&json!("rule"), &json!("case")], &json!(2)));
+    // Whoever may not read them learns their number alone.
+    let writer = json!({"name": "writer", "permissions": ["policies:write"]});
+    let writer = tenant.manage("POST /api/v1/service-api-keys", &writer).is(201).text_of("key");
+    let bundle = json!({"settings": {"actions": "verb"}});
+    let applied = json!({"owner": "git:settings", "bundle": bundle, "prune": false});
+    for (route, body) in
+        [("POST /api/v1/apply", applied), ("PUT /api/v1/drafts/verbs", json!({"bundle": bundle}))]
+    {
+        let request = Request::new(route).header("x-service-api-key", &writer).json(&body);
+        let refused = tenant.send(&request).refused(409, "CONFLICT");
+        let details = refused.details();
+        assert_eq!((&details["broken"], &details["count"]), (&json!([]), &json!(2)), "{route}");
+        assert!(!refused.text.contains("doc:open"), "{}", refused.text);
+    }
 }
 
 #[test]

@@ -130,6 +130,11 @@ fn an_export_is_adopted_and_then_nothing_changes() {
     }
     let refused = exported.export("again").is(1);
     assert!(refused.err.contains("is there already; use --force to replace it"), "{}", refused.err);
+    // No folder has the tenant of every domain.
+    let refused = exported.run(&["export", "--tenant", "*", "--tenant-folder", "every"]).is(1);
+    let expected = "--tenant: expected one domain of 1 to 256 characters without `*`, not `*`";
+    assert!(refused.err.contains(expected), "{}", refused.err);
+    assert!(!exported.root.path().join("every").exists());
 }
 
 #[test]
@@ -171,6 +176,31 @@ fn drift_is_what_somebody_changed_beside_the_folder() {
     exported.run(&["apply", "acme"]).is(0);
     exported.tenant.rule("somebody", "chart:read", "read", "allow");
     exported.run(&["drift", "acme"]).is(0);
+}
+
+#[test]
+fn drift_of_another_owner_is_a_conflict() {
+    let exported = Exported::applied();
+    for format in ["text", "json", "markdown"] {
+        let args = ["drift", "acme", "--owner", "git:mistyped", "--format", format];
+        let drift = exported.run(&args).is(1);
+        assert!(!drift.out.contains("no drift"), "{}", drift.out);
+        assert!(drift.out.contains("files:"), "the owner is named: {}", drift.out);
+        assert!(drift.err.contains("objects belong to other owners"), "{}", drift.err);
+    }
+    // With `--force` they are compared, and are the same but for their owner.
+    exported.run(&["drift", "acme", "--owner", "git:mistyped", "--force"]).is(0);
+    exported.add("policies.yaml", LATE);
+    let drift = exported.run(&["drift", "acme"]).is(2);
+    assert!(drift.out.contains("the service lacks it"), "{}", drift.out);
+}
+
+#[test]
+fn drift_without_pruning_leaves_what_the_folder_lacks() {
+    let exported = Exported::applied();
+    fs::write(exported.folder().join("policies.yaml"), "[]\n").unwrap();
+    exported.run(&["drift", "acme"]).is(2);
+    exported.run(&["drift", "acme", "--no-prune"]).is(0);
 }
 
 #[test]

@@ -58,6 +58,13 @@ fn standard_input_is_formatted_and_converted() {
             "[possible values: tree, expression]",
         ),
         (
+            &["convert", "--to", "tree", "nowhere"],
+            "",
+            2,
+            "",
+            "nowhere: cannot be read: No such file",
+        ),
+        (
             &["convert", "--to", "tree", "--from", "matcher"],
             expression,
             2,

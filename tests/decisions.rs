@@ -352,6 +352,12 @@ fn commands_erase_and_verify_the_record() {
     std::fs::remove_file(&file).expect("removes");
     let missing = verify();
     assert!(missing.code == Some(1) && missing.out.contains("is missing"), "{}", missing.out);
+    let misspelt = settings.path("decisoins");
+    let elsewhere =
+        settings.clone().set("DECISION_LOG_URL", format!("file://{}", misspelt.display()));
+    let absent = elsewhere.run(&["decisions", "verify"]);
+    assert_eq!((absent.code, &*absent.out), (Some(2), ""), "{}", absent.err);
+    assert!(absent.err.contains("there is no folder `") && !misspelt.exists(), "{}", absent.err);
     let without = settings.clone().set("DECISION_LOG_URL", "").run(&["decisions", "verify"]);
     assert!(without.code == Some(2) && without.err.contains("DECISION_LOG_URL"), "{}", without.err);
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::setup;
 use crate::support::Tenant;
 
 const DRAFT: &str = "/api/v1/drafts/stricter";
@@ -67,6 +68,13 @@ fn a_draft_is_validated_and_bounded() {
     ] {
         let refused = tenant.manage(&put, &body).refused(400, "VALIDATION_ERROR");
         assert!(refused.text.contains(fault), "{body}: {}", refused.text);
+    }
+    if !setup::is_saas() {
+        // Another domain is another tenant, and no check of this one is in it.
+        let mut foreign = json!({"bundle": rules(&["ann"])});
+        foreign["bundle"]["rules"][0]["dom"] = json!("elsewhere");
+        let refused = tenant.manage(&put, &foreign).refused(400, "VALIDATION_ERROR");
+        assert!(refused.text.contains("/bundle/rules/0/dom"), "{}", refused.text);
     }
     tenant.manage("PUT /api/v1/drafts/a%20b", &json!({"bundle": {}})).refused(404, "NOT_FOUND");
     for number in 0..20 {

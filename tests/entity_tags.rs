@@ -1,4 +1,4 @@
-//! `ETag` and `If-Match`: nobody overwrites a change that they have not seen.
+//! `ETag`, `If-Match` and `If-None-Match`: nobody overwrites a change that they have not seen.
 
 use serde_json::{Value, json};
 
@@ -158,5 +158,27 @@ fn faults_come_in_their_order() {
         change(&tenant, &format!("PUT {unknown}"), Some(&body), conditions)
             .refused(404, "NOT_FOUND");
         change(&tenant, &format!("DELETE {unknown}"), None, conditions).refused(404, "NOT_FOUND");
+    }
+}
+
+#[test]
+fn a_write_that_may_create_a_record_does_nothing_else_on_demand() {
+    let tenant = Tenant::new();
+    for (path, first, second) in [
+        ("roles/x", json!({"includes": ["a"]}), json!({"includes": ["b"]})),
+        ("types/x", json!({"about": "a"}), json!({"about": "b"})),
+        ("conditions/x", json!({"when": "user.a == 1"}), json!({"when": "user.a == 2"})),
+        ("drafts/x", json!({"bundle": {"rules": []}}), json!({"bundle": {"roles": []}})),
+        ("entities/user/y", json!({"roles": ["a"]}), json!({"roles": ["b"]})),
+    ] {
+        let path = format!("/api/v1/{path}");
+        let put = |body: &Value, header: &str, value: &str| {
+            tenant.send(&tenant.managing(format!("PUT {path}")).json(body).header(header, value))
+        };
+        let created = tag(&put(&first, "if-none-match", "*").is(201));
+        put(&second, "if-none-match", "*").refused(412, "PRECONDITION_FAILED");
+        put(&second, "if-none-match", &created).refused(400, "BAD_REQUEST");
+        assert_eq!(tag(&tenant.get(&path).is(200)), created, "{path}");
+        assert_ne!(tag(&put(&second, "if-match", &created).is(200)), created, "{path}");
     }
 }

@@ -157,6 +157,47 @@ fn what_a_change_would_break_is_listed() {
     decides(&tenant, &json!({"team": "blue", "teams": ["x"]}), "allow");
 }
 
+/// A condition that only a disabled policy reads may go; an export has the policy nevertheless.
+#[test]
+fn an_export_of_a_disabled_policy_without_its_condition_is_applied() {
+    let tenant = Tenant::new();
+    put(&tenant, "zed", "user.z == 1").is(201);
+    let declared = json!({"properties": {"secret": {"type": "boolean"}, "n": {"type": "number"}}});
+    tenant.manage("PUT /api/v1/types/doc", &declared).is(201);
+    let create = |name: &str, rule_data: Value| {
+        let policy = json!({"name": name, "resource": "doc:read", "effect": "deny", "priority": 1,
+            "enabled": false, "rule_data": rule_data});
+        tenant.manage("POST /api/v1/abac/policies", &policy).is(201).text_of("id").to_owned()
+    };
+    let ids = [
+        create("named", json!({"type": "NAMED", "name": "zed"})),
+        create(
+            "declared",
+            json!({"type": "CONDITION", "attribute": "resource.secret",
+            "operator": "eq", "value": true}),
+        ),
+    ];
+    tenant.delete("/api/v1/conditions/zed").is(204);
+    let fewer = json!({"properties": {"n": {"type": "number"}}});
+    tenant.manage("PUT /api/v1/types/doc", &fewer).is(200);
+    let mut bundle = tenant.get("/api/v1/export").is(200).json()["bundle"].clone();
+    let apply = |bundle: &Value| {
+        tenant.manage("POST /api/v1/apply", &json!({"owner": "git:a", "bundle": bundle}))
+    };
+    let applied = apply(&bundle).is(200).json();
+    assert_eq!(applied["counts"]["update"], 0, "{applied}");
+    // It is judged when it is enabled.
+    for id in ids {
+        let path = format!("PUT /api/v1/abac/policies/{id}?force=true");
+        tenant.manage(&path, &json!({"enabled": true})).is(400);
+    }
+    bundle["policies"].as_array_mut().unwrap().iter_mut().for_each(|policy| {
+        policy.as_object_mut().unwrap().remove("enabled");
+    });
+    let refused = apply(&bundle).is(400).text;
+    assert!(refused.contains("/bundle/policies/1") && refused.contains("`zed`"), "{refused}");
+}
+
 #[test]
 fn an_apply_plans_conditions_as_roles() {
     let tenant = Tenant::new();

@@ -56,6 +56,32 @@ fn a_restart_keeps_everything() {
 }
 
 #[test]
+fn a_second_service_does_not_share_a_sqlite_file() {
+    if setup::is_postgres() {
+        return;
+    }
+    let settings = Settings::new(provider());
+    let mut first = settings.start();
+    let file = settings.path("portcullis.db");
+    let link = settings.path("link.db");
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    for path in [&file, &link] {
+        let url = format!("sqlite://{}", path.display());
+        let done = settings.clone().set("DATABASE_URL", url).run(&["serve"]);
+        assert_eq!((done.code, done.err.lines().count()), (Some(1), 1), "{done:?}");
+        let named = format!("another process serves `{}`", path.display());
+        assert!(done.err.contains(&named) && done.err.contains("PostgreSQL"), "{done:?}");
+    }
+    // A command works beside it.
+    assert_eq!(settings.run(&["tenants", "list"]).code, Some(0));
+    fill(&tenant(&first));
+    // The lock ends with its process, without any chance to clean up.
+    first.process.kill();
+    assert!(settings.path("portcullis.db-lock").exists());
+    settings.start();
+}
+
+#[test]
 fn a_crash_loses_no_acknowledged_write() {
     crash_during_writes(3);
 }

@@ -330,6 +330,47 @@ fn a_batch_reads_relations_and_an_explanation_shows_the_path() {
 }
 
 #[test]
+fn an_explanation_has_the_answer_of_each_relation_and_says_why_there_is_none() {
+    let tenant = drive();
+    change(&tenant, &["document:d1 editor user:ann"], &[]);
+    // The rule decides, and the policy's relation is not needed.
+    tenant.rule("ann", "document:read", "read", "deny");
+    let explain = |resource: Value| {
+        let body = body("ann", "read", resource);
+        let reply = tenant.manage("POST /api/v1/check?explain=true", &body).is(200).json();
+        reply["explanation"]["attributes"][0].clone()
+    };
+    let read = explain(json!({"id": "d1"}));
+    assert_eq!((&read["value"], &read["complete"]), (&json!(true), &json!(true)), "{read}");
+    assert_eq!(read.get("because"), None, "{read}");
+    let read = explain(json!({"id": "d1", "parent": "f1"}));
+    assert_eq!((read.get("value"), &read["complete"]), (None, &json!(false)), "{read}");
+    assert_eq!(read["words"], "`resource.parent` is not `folder:<id>` or a list of them", "{read}");
+    assert_eq!(read["because"], read["words"], "{read}");
+}
+
+#[test]
+fn a_type_that_is_not_a_text_is_one_that_nobody_declares() {
+    let tenant = drive();
+    tenant.rule("*", "document:show", "show", "allow");
+    tenant.rule("viewer@resource", "document:show", "show", "deny");
+    tenant.rule("editor@resource", "document:see", "see", "allow");
+    change(&tenant, &["document:d1 editor user:bob"], &[]);
+    for (kind, show, see) in [
+        (json!("document"), "allow", "allow"),
+        (json!(null), "allow", "allow"),
+        (json!("nothing"), "deny", "deny"),
+        (json!(1), "deny", "deny"),
+        (json!(true), "deny", "deny"),
+        (json!(["document"]), "deny", "deny"),
+    ] {
+        let resource = json!({"id": "d1", "type": kind});
+        decides(&tenant, "ann", "show", resource.clone(), show);
+        decides(&tenant, "bob", "see", resource, see);
+    }
+}
+
+#[test]
 fn an_explained_check_has_tuples_of_its_own_and_names_where_edges_come_from() {
     let tenant = drive();
     let sync = json!({"source": "hr-sync", "write": [tuple("group:eng member user:ann")]});

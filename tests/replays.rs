@@ -483,6 +483,47 @@ fn tests_its_cases(tenant: &Tenant<'_>, count: usize, inspect: impl FnOnce(&str)
 }
 
 #[test]
+fn a_record_tells_a_relation_that_is_absent_from_one_without_an_answer() {
+    let server = start();
+    let tenant = tenant_of(&server);
+    let relations = json!({"relations": {"owner": {"from": "[user]", "request": "owner"}}});
+    tenant.manage("PUT /api/v1/types/chart", &relations).is(201);
+    let own = policy("own", "deny", 1, "relation.owner == true");
+    let any = policy("any", "allow", 0, "true");
+    let live = json!({"owner": "test", "bundle": {"policies": [own, any]}});
+    tenant.manage("POST /api/v1/apply", &live).is(200);
+    // Without an id nothing is asked; the owner that is sent is not one.
+    let absent = check(&tenant, "ann", &json!({}));
+    let failed = check(&tenant, "ann", &json!({"resource": {"id": "c1", "owner": 1}}));
+    recorded(&tenant, 2);
+    let explained = |id: &str| {
+        let path = format!("/api/v1/decisions/{id}?explain=true");
+        tenant.get(&path).is(200).json()
+    };
+    for (id, value, because) in [
+        (&absent, json!("absent"), "attribute `relation.owner` is missing"),
+        (
+            &failed,
+            json!(null),
+            "attribute `relation.owner` is not known: the relations had no answer",
+        ),
+    ] {
+        let record = explained(id);
+        assert_eq!(record["relations"]["owner"], value, "{record}");
+        assert_eq!(record["reproduced"], true, "{record}");
+        let because = json!(because);
+        assert_eq!(
+            record["explanation"]["policies"][0]["condition"]["because"], because,
+            "{record}"
+        );
+    }
+    let lenient = policy("own", "deny", 1, "(relation.owner == true) ?? false");
+    let report = replayed(&tenant, &bundle(&json!([lenient, any])));
+    assert_eq!(counts(&report), [2, 2, 1, 0, 1, 0, 0, 0], "{report}");
+    assert_eq!(report["groups"][0]["samples"], json!([absent]), "{report}");
+}
+
+#[test]
 fn cases_from_the_log_have_tuples_for_the_relations_of_the_subject() {
     let server = start();
     let tenant = tenant_of(&server);
@@ -502,6 +543,11 @@ fn cases_from_the_log_have_tuples_for_the_relations_of_the_subject() {
     tenant.rule("can_read@resource", "chart:read", "read", "allow");
     tenant.rule("banned@resource", "chart:read", "read", "deny");
     tenant.rule("group:board#member", "chart:list", "list", "allow");
+    let nothing = json!({
+        "name": "nothing", "resource": "chart:new", "effect": "allow", "priority": 1, "format": "expression",
+        "rule_data": {"expression": "!exists(relation.owner)"},
+    });
+    tenant.manage("POST /api/v1/abac/policies", &nothing).is(201);
     let team = json!([
         {"object": "group:team", "relation": "member", "subject": "user:ann"},
         {"object": "chart:c1", "relation": "viewer", "subject": "group:team", "subject_relation": "member"},
@@ -521,9 +567,10 @@ fn cases_from_the_log_have_tuples_for_the_relations_of_the_subject() {
         });
         tenant.check(&body).is(200);
     }
-    recorded(&tenant, 4);
+    tenant.check(&json!({"subject": "ann", "resource": "chart:new"})).is(200);
+    recorded(&tenant, 5);
     // Ann has it by a group, which the record does not say: the case lets her see it herself.
-    tests_its_cases(&tenant, 4, |cases| {
+    tests_its_cases(&tenant, 5, |cases| {
         assert!(cases.contains("user:ann") && !cases.contains("group:team"), "{cases}");
         assert!(cases.contains("relations: []"), "{cases}");
     });

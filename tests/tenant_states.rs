@@ -173,7 +173,23 @@ fn the_command_line_stops_a_tenant_of_selfhost() {
     assert_eq!((cut.code, cut.out.trim()), (Some(1), newest), "{}", cut.err);
     let all = audit.out.lines().count().to_string();
     assert_eq!(done(&settings.run(&["audit", "--limit", &all])), audit.out);
-    assert!(done(&settings.run(&["audit", "--tenant", "stopped"])).is_empty());
+    let create = ["keys", "create", "--tenant", "stopped", "--name", "k"];
+    for command in [
+        &create[..],
+        &[&create[..], &["--create-tenant"]].concat(),
+        &["keys", "list", "--tenant", "stopped"],
+        &["tenants", "resume", "stopped"],
+        &["tenants", "delete", "stopped"],
+        &["audit", "--tenant", "stopped"],
+    ] {
+        let refused = settings.run(command);
+        assert_eq!((refused.code, &*refused.out), (Some(1), ""), "{command:?}");
+        let expected = "the tenant `stopped` is deleted; its name is free again from ";
+        assert!(refused.err.contains(expected), "{command:?}: {}", refused.err);
+    }
+    let unknown = settings.run(&["audit", "--tenant", "stoped"]);
+    assert_eq!((unknown.code, &*unknown.out), (Some(1), ""));
+    assert!(unknown.err.contains("there is no tenant `stoped`"), "{}", unknown.err);
     for name in ["stoped", ""] {
         for change in ["suspend", "resume", "delete"] {
             let unknown = settings.run(&["tenants", change, name]);

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use crate::resource::split_resource;
 
 /// The action of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action<'r> {
     /// An action that was sent, or the verb of the resource that stands for one that was not.
     Plain(&'r str),
@@ -37,6 +37,13 @@ impl<'r> Action<'r> {
         match self {
             Self::Plain(text) => Cow::Borrowed(text),
             Self::Encoded(verb) => decoded(verb),
+        }
+    }
+
+    /// Returns the action that was sent, or else the verb as the resource has it.
+    pub fn written(self) -> &'r str {
+        match self {
+            Self::Plain(text) | Self::Encoded(text) => text,
         }
     }
 

@@ -250,6 +250,22 @@ pub enum RequestField {
     Domain,
     Time,
     Roles,
+    /// The action that was sent, or else the verb as the resource has it. Rules on relations test it, and no text names it.
+    WrittenAction,
+}
+
+impl RequestField {
+    /// Returns the fields that a condition can name.
+    fn named() -> impl Iterator<Item = Self> {
+        let all = Self::VARIANTS.iter().copied();
+        all.filter(|field| *field != Self::WrittenAction)
+    }
+
+    /// Returns the field that a condition names so.
+    fn of_name(name: &str) -> Option<Self> {
+        let known: Option<Self> = name.parse().ok();
+        known.filter(|field| *field != Self::WrittenAction)
+    }
 }
 
 impl fmt::Display for AttributePath {
@@ -301,8 +317,8 @@ impl AttributePath {
             "action" => Ok(Self::Action(name.into())),
             "context" => Ok(Self::Context(name.into())),
             "token" => Ok(Self::Token(name.into())),
-            "request" => name.parse().map(Self::Request).map_err(|_| {
-                any_of(RequestField::VARIANTS.iter().map(|field| format!("request.{field}")))
+            "request" => RequestField::of_name(name).map(Self::Request).ok_or_else(|| {
+                any_of(RequestField::named().map(|field| format!("request.{field}")))
             }),
             namespace => Ok(Self::Resolver(ResolverAttribute {
                 namespace: namespace.into(),

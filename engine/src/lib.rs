@@ -116,7 +116,8 @@ pub use request::{Caller, Check, CheckBody};
 pub use resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
 pub use resource::ResourcePattern;
 pub use supply::{
-    DirectoryNeeds, KnownEntities, Supply, find_subject, lacks_subject, type_of_subject,
+    DirectoryNeeds, KnownEntities, Supply, find_subject, lacks_subject, type_of_resource,
+    type_of_subject,
 };
 pub use syntax::leading_word;
 pub use tenant_facts::{Precedence, RoleInclusions, TenantFacts};

@@ -80,19 +80,19 @@ impl PropertySources {
         TypeSources { own: [self.of(USER), None], all: &self.types }
     }
 
-    /// Returns the sources of `resource.*` for a resource of the type `sent` that the request names, if it names one, and of
-    /// the type `object` that the checked resource names. What one of both is strict about counts: so no request leaves a
-    /// declaration by naming another type.
-    pub(crate) fn for_resource(&self, sent: Option<&str>, object: &str) -> TypeSources<'_> {
-        let sent = sent.filter(|sent| *sent != object);
-        let own = [self.of(object), sent.and_then(|sent| self.of(sent))];
+    /// Returns the sources of `resource.*` for a resource of the type `own`, which a request may name, and of the type `object`
+    /// that the checked resource names. What one of both is strict about counts: so no request leaves a declaration by naming
+    /// another type.
+    pub(crate) fn for_resource(&self, own: &str, object: &str) -> TypeSources<'_> {
+        let other = (own != object).then(|| self.of(own)).flatten();
+        let own = [self.of(object), other];
         TypeSources { own, all: &self.types }
     }
 
     /// Returns the only place that the attribute `name` of a subject or resource of a type is taken from, also behind references;
     /// `None` is every place.
     pub fn of_attribute(&self, of: &str, name: &str) -> Option<PropertySource> {
-        self.for_resource(None, of).get(name)
+        self.for_resource(of, of).get(name)
     }
 
     /// Returns whether `name` may lead behind a reference of some type.

@@ -93,7 +93,17 @@ impl<'r> Check<'r> {
 
     /// Returns the type of the resource: the one that the request sent, or else the name in `resource`.
     pub fn resource_type(&self) -> &'r str {
-        sent_text(self, "type").unwrap_or(object_of(self.resource))
+        type_of_resource(self.attributes.resource, self.resource)
+    }
+}
+
+/// Returns the type of a resource: the one that its attributes as they were sent name, or else the name in `resource`. A value
+/// that is not a text names a type that nobody declares: the empty text.
+pub fn type_of_resource<'r>(sent: AttributeMap<'r>, resource: &'r str) -> &'r str {
+    match sent.get("type") {
+        Some(AttributeValue::Text(text)) => text,
+        Some(_) => "",
+        None => object_of(resource),
     }
 }
 
@@ -262,7 +272,7 @@ impl TenantFacts {
         if self.sources.is_empty() {
             return TypeSources::default();
         }
-        self.sources.for_resource(sent_text(check, "type"), object_of(check.resource))
+        self.sources.for_resource(check.resource_type(), object_of(check.resource))
     }
 }
 

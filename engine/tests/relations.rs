@@ -13,7 +13,7 @@ use portcullis_engine::entities::{EntityInput, EntityTable};
 use portcullis_engine::filter::RowAttributes;
 use portcullis_engine::matrix::{MatrixCell, Outcome, PlanMatrix, Residual};
 use portcullis_engine::relation::RELATION;
-use portcullis_engine::request::Attributes;
+use portcullis_engine::request::{Action, Attributes};
 use portcullis_engine::search::{
     EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
 };
@@ -389,7 +389,7 @@ fn sets(plan: &Plan, world: &World, facts: &Facts<'_>, table: &EntityTable, tall
             roles: facts.roles,
             relation: None,
             domain,
-            action: Some("read"),
+            action: Some(Action::Plain("read")),
         };
         let (named, other) =
             (matrix.outcome(&cell(Some(facts.domain))), matrix.outcome(&cell(None)));

@@ -211,6 +211,48 @@ fn a_list_gets_an_item_or_loses_some() {
     }
 }
 
+/// Tests of attributes that the request has not, and several tests of one.
+#[test]
+fn changes_that_several_tests_want_together_are_found() {
+    for condition in [
+        "user.a before resource.b",
+        "user.a after resource.b",
+        "!(user.a before resource.b)",
+        "!(user.a after resource.b)",
+        "user.a before resource.b && resource.b before context.c",
+        "user.a contains_any resource.b",
+        "!(user.a contains_any resource.b)",
+        "user.a contains_all resource.b",
+        "!(user.a contains_all resource.b)",
+        "!(request.roles contains_all resource.b)",
+        "user.a contains 'x' && user.a contains 'y'",
+        "user.a contains 'x' && user.a contains 'y' && !(user.a contains 'z')",
+        "user.a contains_any ['x'] && user.a contains_all ['y', 'z']",
+        "user.a starts_with 'x' && user.a contains 'y' && user.a ends_with 'z'",
+        "user.a starts_with 'x' && user.a != 'x'",
+        "user.a ends_with 'x' && user.a != 'x'",
+        "user.a contains 'x' && user.a starts_with 'y'",
+        "!(user.a ends_with 'r')",
+    ] {
+        let plan = plan(&[(condition.to_owned(), true, 0)]);
+        for sent in ["null", "5", "[]"] {
+            let found = found(&plan, [sent, "null", "null"]);
+            assert!(!found.sets.is_empty(), "{condition} {sent}: {found:?}");
+        }
+    }
+    for (condition, is_complete) in [
+        ("user.a starts_with 'x' && user.a starts_with 'y'", true),
+        ("user.a contains 'xy' && user.a starts_with 'yx' && user.a != 'yxy'", false),
+        (
+            "user.a contains 'a' && user.a contains 'b' && user.a contains_any ['c', 'd'] && user.a == 1",
+            false,
+        ),
+    ] {
+        let found = found(&plan(&[(condition.to_owned(), true, 0)]), ["null"; 3]);
+        assert_eq!(found.is_complete, is_complete, "{condition}: {found:?}");
+    }
+}
+
 /// The tests of a policy that is gone give no values, and make no search incomplete.
 #[test]
 fn a_policy_that_is_gone_changes_nothing() {

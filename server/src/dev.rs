@@ -77,15 +77,16 @@ pub(crate) async fn run(
     // A folder with faults leaves no data directory behind.
     let tenants = ServedTenants::new(served(dir)?);
     files::create_dir(data_dir)?;
+    let database = data_dir.join("portcullis.db");
     // Before anything of the directory is read. The lock is released when the process ends, however it ends.
-    let _lock = files::lock_dir(data_dir)?;
+    let _lock = files::lock_dir(data_dir, &database)?;
     let listener = bind(listen).await?;
     let base_url = format!("http://{}", listener.address());
     let issuer = Issuer::open(&data_dir.join("issuer-key.p8"), &base_url, tenants.clone())?;
     let mode = mode(oidc(&issuer)?, dir, &tenants);
     let config = Config {
         listen,
-        database_url: format!("sqlite://{}", data_dir.join("portcullis.db").display()),
+        database_url: format!("sqlite://{}", database.display()),
         database_read_url: None,
         allow_bypass_rls: false,
         mode,

@@ -18,6 +18,7 @@ use portcullis_config::{Config, ConfigError, Variables, without_password};
 use portcullis_model::clock::Clock;
 
 use self::report::Report;
+use crate::start_log::NO_PUBLIC_URL;
 
 /// Looks at everything that the service needs, and prints what it finds. The exit code is 1 if something is wrong.
 pub(crate) async fn run(
@@ -81,6 +82,9 @@ fn settings(config: &Config, report: &mut Report) {
         Mode::Saas { .. } => "mode saas, tokens of the providers of each tenant".to_owned(),
     };
     report.fine("settings", mode);
+    if config.nobody_signs_in() {
+        report.warning("settings", NO_PUBLIC_URL);
+    }
     for name in &config.ignored_proxies {
         report.warning("settings", format!("`{name}` is ignored: the service uses no proxy"));
     }

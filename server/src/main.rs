@@ -1,6 +1,7 @@
 //! `portcullis`: the authorization service around the decision engine.
 
 mod cli;
+mod database_lock;
 mod descriptors;
 mod dev;
 mod doctor;

@@ -40,6 +40,7 @@ use portcullis_runtime::searches::Searches;
 use portcullis_runtime::shadows::Shadows;
 use portcullis_runtime::sign_in_notes::SignInNotes;
 
+use crate::database_lock;
 use crate::front::{Front, Listeners};
 use crate::start_log::log_settings;
 use crate::telemetry;
@@ -72,6 +73,8 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let delay = config.edge.shutdown_delay;
     let mut stop = pin!(stop_signal(delay)?);
     let hangups = signal(SignalKind::hangup())?;
+    // Before the migration, which is not for a database that another process serves.
+    let _lock = database_lock::lock_served(&config.database_url)?;
     let started = tokio::select! {
         biased;
         started = Box::pin(start(config, hangups)) => started?,

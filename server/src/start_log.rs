@@ -3,6 +3,10 @@
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_config::{Config, without_password};
 
+/// The fault of a service where [`Config::nobody_signs_in`].
+pub(crate) const NO_PUBLIC_URL: &str = "CONSOLE_CLIENT_ID needs PUBLIC_URL, to which the identity provider sends people back: without it \
+                                        nobody signs in to the console there";
+
 /// Logs the mode, the tenant of `SINGLE_TENANT`, the URL of the database without its password, the issuer of tokens, or the
 /// source of issuers, and the place of the record of decisions. None is a secret. The lines of the listeners follow.
 pub(crate) fn log_settings(config: &Config) {
@@ -15,6 +19,9 @@ pub(crate) fn log_settings(config: &Config) {
     let record = config.decision_log.as_ref().map(|record| record.place.to_string());
     let decisions = record.unwrap_or_else(|| "off".to_owned());
     tracing::info!(mode, tenant, database, issuer, decisions, "starting");
+    if config.nobody_signs_in() {
+        tracing::warn!("{NO_PUBLIC_URL}");
+    }
     for name in &config.ignored_proxies {
         tracing::warn!("`{name}` is ignored: the service uses no proxy");
     }

@@ -122,6 +122,8 @@ fn a_reference_is_read_where_a_policy_reads_what_is_behind_it() {
         )
     };
     assert_eq!(asked(json!({"ticket": "t1", "ticket.owner": "bob"})), []);
+    // The references of the checked resource are followed whatever type the request names.
+    assert_eq!(asked(json!({"type": "note", "ticket": "t1", "ticket.owner": "bob"})), []);
     let unread = |path: &str| [("UNREAD_ATTRIBUTE".to_owned(), path.to_owned())];
     assert_eq!(asked(json!({"ticket.team": "blue"})), unread("/attributes/resource/ticket.team"));
     // A name that begins another one is not a reference.

@@ -87,6 +87,31 @@ fn a_renewed_certificate_serves_without_a_restart() {
 }
 
 #[test]
+fn a_key_that_cannot_be_read_says_why() {
+    let settings = Settings::new(Provider::shared());
+    let file = |name: &str, text: &str| {
+        std::fs::write(settings.path(name), text).unwrap();
+        settings.path(name).display().to_string()
+    };
+    let certificate =
+        file("certificate.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+    let rsa = "RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY";
+    let pkcs8 = "ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY";
+    for (key, expected) in [
+        (rsa, "its private key is encrypted: give one without a passphrase"),
+        (pkcs8, "its private key is encrypted: give one without a passphrase"),
+        ("CERTIFICATE-----\nAAAA\n-----END CERTIFICATE", "the file has no private key"),
+    ] {
+        let key = file("key.pem", &format!("-----BEGIN {key}-----\n"));
+        let settings = settings.clone().set("TLS_CERT_FILE", &certificate);
+        let done = settings.set("TLS_KEY_FILE", key).run(&["serve"]);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        let line = format!("TLS_KEY_FILE: expected a usable file in PEM: {expected}");
+        assert!(done.err.contains(&line), "{done:?}");
+    }
+}
+
+#[test]
 fn files_that_do_not_serve_stop_the_start() {
     let settings = Settings::new(Provider::shared());
     std::fs::write(settings.path("empty.pem"), "no certificate").unwrap();

@@ -39,6 +39,8 @@ fn no_denied_check_of_an_erased_person_is_sent_again() {
         (&json!("receivers"), true),
         "{erased}"
     );
+    // No attempt of `down` was a success.
+    assert!(sent["why"].as_str().is_some_and(|why| why.contains("may have them")), "{erased}");
     // What fails goes on with others alone.
     receiver.forget();
     receiver.answer_by(|_| Answer::Status(200));

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{read, settings, tenant_of};
 use crate::support::provider::now;
-use crate::support::{MANAGER, Request, Server};
+use crate::support::{MANAGER, Provider, Request, Server, Tenant};
 
 pub(super) const STREAM: &str = "GET /api/v1/decisions/stream";
 /// Much less than the time of a stream, for a machine that is busy.
@@ -72,6 +72,23 @@ fn a_stream_ends_with_its_token() {
     let request = Request::new(STREAM).token(&token);
     ends(open(&server, &request));
     tenant.send(&request).is(401);
+}
+
+#[test]
+fn a_stream_ends_with_the_suspension_of_the_named_domain() {
+    let settings = settings();
+    let server = settings.start();
+    let [tenant, other] =
+        ["north", "south"].map(|name| Tenant::with_provider(&server, Provider::shared(), name));
+    other.resource("doc:read");
+    let token = tenant.token_with("root", &["user"], &json!({"adm": "south"}));
+    let request = Request::new(STREAM).token(&token).header("x-domain", "south");
+    let mut lines = open(&server, &request);
+    other.check(&read("bob")).is(200);
+    assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("\"subject\":\"bob\"")));
+    assert_eq!(settings.run(&["tenants", "suspend", "south"]).code, Some(0));
+    ends(lines);
+    tenant.send(&request).refused(403, "TENANT_SUSPENDED");
 }
 
 #[test]

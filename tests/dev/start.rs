@@ -26,10 +26,8 @@ fn a_second_process_does_not_share_a_data_directory() {
     let directory = tempfile::tempdir().unwrap();
     let mut first = Dev::start(directory.path(), "127.0.0.1:0");
     let done = finish(with_port(directory.path(), "0"));
-    let named = format!(
-        "another `portcullis dev` uses the data directory `{}`",
-        directory.path().display()
-    );
+    let named =
+        format!("another `portcullis` uses the data directory `{}`", directory.path().display());
     let line = one_line(&done);
     assert!(line.contains(&named) && line.contains("--data-dir DIR --port N"), "{line}");
     let elsewhere = tempfile::tempdir().unwrap();
@@ -37,7 +35,7 @@ fn a_second_process_does_not_share_a_data_directory() {
     // The first process still serves, and its lock ends with it, without any chance to clean up.
     paste(&first.demos()[0].1);
     first.process.kill();
-    assert!(directory.path().join("lock").exists());
+    assert!(directory.path().join("portcullis.db-lock").exists());
     Dev::new(with_port(directory.path(), "0")).stop();
 }
 

@@ -88,6 +88,26 @@ fn an_approval_is_of_the_content_that_was_seen() {
 }
 
 #[test]
+fn a_condition_behind_a_proposal_does_not_change_unseen() {
+    let tenant = Tenant::new();
+    let condition = "PUT /api/v1/conditions/oncall";
+    tenant.manage(condition, &json!({"when": "user.q == \"reviewed\""})).is(201);
+    tenant.manage("PUT /api/v1/conditions/nested", &json!({"when": "condition.oncall"})).is(201);
+    apply(&tenant, "boss", &json!({"settings": {"gates": {"approval": true}}})).is(200);
+    let policy = json!({"name": "on call", "resource": "doc:read", "effect": "allow", "priority": 1,
+        "when": "condition.nested"});
+    let first = propose(&tenant, "zoe", &json!({"policies": [policy]}));
+    // No policy uses it yet.
+    let other = json!({"when": "user.q == \"evil\""});
+    tenant.manage(condition, &other).refused(409, "APPROVAL_REQUIRED");
+    tenant.delete("/api/v1/conditions/nested").refused(409, "APPROVAL_REQUIRED");
+    let second = json!({"name": "oncall", "when": other["when"]});
+    let second = propose(&tenant, "zoe", &json!({"conditions": [second]}));
+    decide(&tenant, "boss", "approve", &second).is(200);
+    decide(&tenant, "boss", "approve", &first).refused(409, "PLAN_STALE");
+}
+
+#[test]
 fn a_rejected_proposal_is_gone() {
     let tenant = gated();
     let id = propose(&tenant, "zoe", &reader("eve"));

@@ -23,7 +23,7 @@ fn administrator(party: &Party<'_>, adm: &serde_json::Value) -> String {
 }
 
 fn is_management(row: &Row) -> bool {
-    matches!(row.access, Access::Manage(_) | Access::Tokens)
+    matches!(row.access, Access::Manage(_) | Access::Own(_) | Access::Tokens)
 }
 
 #[test]
@@ -97,12 +97,10 @@ fn checks_keys_and_the_operator_have_no_such_header() {
             for domain in [&own.id, &foreign.id] {
                 let request = with_domains(own.request(row, NO_ID), &[domain]);
                 let credential = match row.access {
-                    Access::Check
-                    | Access::Search
-                    | Access::Own(_)
-                    | Access::SearchOthers
-                    | Access::Conditions => Credential::Manager,
-                    Access::Manage(_) => Credential::Key,
+                    Access::Check | Access::Search | Access::SearchOthers | Access::Conditions => {
+                        Credential::Manager
+                    }
+                    Access::Manage(_) | Access::Own(_) => Credential::Key,
                     Access::Operate => Credential::AdminKey,
                     Access::Open | Access::Tokens => continue,
                 };

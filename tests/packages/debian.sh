@@ -67,7 +67,8 @@ grep --quiet 'Seccomp:	2' "$status"
 grep --quiet 'NoNewPrivs:	1' "$status"
 grep --quiet 'CapEff:	0000000000000000' "$status"
 key=$(runuser --user portcullis -- portcullis keys create --create-tenant --tenant acme --name test --env-file $settings | tail -n 1)
-curl --silent --show-error --fail-with-body --header "X-Service-Api-Key: $key" \
+# A busy machine compiles longer than a request waits: 503.
+curl --silent --show-error --fail-with-body --retry 30 --retry-delay 1 --header "X-Service-Api-Key: $key" \
     --form 'manifest={"namespace": "directory", "config": {"department": "obstetrics"}}' \
     --form 'module=@/scenario/module.wasm' "$url/api/v1/resolvers"
 

@@ -67,6 +67,11 @@ fn a_database_url_of_no_database_is_a_bad_variable() {
         "http://localhost",
         "sqlite",
         "sqlite://x?mode=nonsense",
+        "sqlite:",
+        "sqlite://",
+        "sqlite://x?mode=memory",
+        "sqlite://x?mode=ro",
+        "sqlite://x?immutable=1",
     ] {
         for command in ["serve", "migrate"] {
             let done = Settings::new(provider()).set("DATABASE_URL", url).run(&[command]);
@@ -143,6 +148,17 @@ fn a_database_that_is_down_says_why() {
         assert!(done.err.contains("Connection refused"), "{done:?}");
         assert!(!done.err.contains("hunter2") && !done.err.contains("timed out"), "{done:?}");
     }
+}
+
+#[test]
+fn a_missing_database_of_postgresql_is_named() {
+    let settings = Settings::new(provider());
+    let Some(database) = settings.database() else { return };
+    let url = database.url().replacen(&format!("/{}", database.name()), "/absent", 1);
+    let done = settings.clone().set("DATABASE_URL", url).run(&["serve"]);
+    failed(&done, "DATABASE_URL");
+    assert!(done.err.ends_with("`: database \"absent\" does not exist"), "{done:?}");
+    assert!(!done.err.contains("is a primary"), "{done:?}");
 }
 
 #[test]

@@ -75,6 +75,9 @@ fn each_broken_configuration_is_named() {
             "postgres://ann:***@127.0.0.1:1",
         ),
         ("DATABASE_URL", "sqlite:///proc", "wrong    database", "`/proc` is a folder"),
+        ("DATABASE_URL", "sqlite://", "wrong    database", "expected `sqlite://<file>`, or"),
+        ("DATABASE_URL", "sqlite://x?mode=memory", "wrong    database", "`sqlite::memory:`"),
+        ("DATABASE_URL", "sqlite://x?mode=ro", "wrong    database", "without `mode=ro`"),
         ("DATABASE_URL", "sqlite:///dev/null/x", "wrong    database", "cannot look for the file"),
         ("AUTH_SERVER_URL", "http://127.0.0.1:1/", "wrong    provider", "cannot connect"),
         (
@@ -105,7 +108,11 @@ fn each_broken_configuration_is_named() {
     }
     let own = "127.9.8.7:9090";
     let one = settings().set("LISTEN_ADDR", own).set("ADMIN_LISTEN_ADDR", own);
-    finds(&one, "wrong    ports", "ADMIN_LISTEN_ADDR: expected another port than that of");
+    finds(
+        &one,
+        "wrong    settings",
+        "ADMIN_LISTEN_ADDR: expected another address than LISTEN_ADDR",
+    );
 }
 
 #[test]
@@ -164,16 +171,46 @@ fn a_role_that_bypasses_row_level_security_gets_no_tables() {
 }
 
 #[test]
+fn a_role_that_may_not_make_tables_is_named_before_the_first_start() {
+    let settings = settings().on_an_empty_database();
+    let Some(database) = settings.database() else { return };
+    let guest = format!("{}_guest", database.name());
+    database.sql(&format!("CREATE ROLE {guest} LOGIN"));
+    let url = database.url().replacen("portcullis@", &format!("{guest}@"), 1);
+    let done = settings.clone().set("DATABASE_URL", url).run(&["doctor"]);
+    database.sql(&format!("DROP ROLE {guest}"));
+    assert_eq!(done.code, Some(1), "{done:?}");
+    has(&done, "wrong    database", "may not in the schema `public`");
+}
+
+#[test]
+fn a_client_of_the_console_without_an_address_to_come_back_to_is_a_warning() {
+    let settings = settings().set("CONSOLE_CLIENT_ID", "console").set("PUBLIC_URL", "");
+    let words = "CONSOLE_CLIENT_ID needs PUBLIC_URL";
+    has(&settings.run(&["doctor"]), "warning  settings", words);
+    let with_address = settings.set("PUBLIC_URL", "https://authz.example.com").run(&["doctor"]);
+    assert!(!with_address.out.contains(words), "{}", with_address.out);
+}
+
+#[test]
+fn a_database_in_memory_is_a_warning() {
+    let done = settings().set("DATABASE_URL", "sqlite::memory:").run(&["doctor"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    has(&done, "warning  database", "everything is gone when the service stops");
+}
+
+#[test]
 fn a_standby_that_does_not_answer_is_named() {
     let settings = settings();
-    settings.start().stop();
-    if settings.database().is_none() {
+    let Some(_) = settings.database() else {
+        // Before the first start, too.
         return finds(
             &settings.set("DATABASE_READ_URL", "postgres://ann@db/acme"),
-            "wrong    database",
+            "wrong    settings",
             "DATABASE_READ_URL: expected nothing, because the database is SQLite",
         );
-    }
+    };
+    settings.start().stop();
     let down =
         settings.set("DATABASE_READ_URL", format!("postgres://ann:{PASSWORD}@127.0.0.1:1/a"));
     let done = down.run(&["doctor"]);

@@ -107,6 +107,35 @@ fn a_database_from_before_the_first_release_is_refused_with_the_way_out() {
     }
 }
 
+/// A look with the new version must leave the way back to the old one.
+#[test]
+fn a_command_leaves_a_database_of_an_older_version_as_it_is() {
+    let settings = settings();
+    let Files { database, decisions, .. } = files("0.3.0");
+    restore(&settings, &database);
+    copy_folder(&decisions, &settings.path("decisions"));
+    for arguments in [
+        &["tenants", "list"][..],
+        &["tenants", "suspend", TENANT],
+        &["keys", "list", "--tenant", TENANT],
+        &["keys", "create", "--tenant", TENANT, "--name", "k"],
+        &["keys", "create", "--tenant", "new", "--name", "k", "--create-tenant"],
+        &["console", "link", "--tenant", TENANT, "--as", "ann"],
+        &["audit"],
+        &["decisions", "verify"],
+        &["secrets", "reencrypt"],
+    ] {
+        let done = settings.run(arguments);
+        assert!(done.code.is_some_and(|code| code != 0), "{arguments:?}: {done:?}");
+        let reason = "older than this version of Portcullis; `portcullis migrate` updates it";
+        assert!(done.err.contains(reason), "{arguments:?}: {done:?}");
+    }
+    assert_eq!(settings.run(&["migrate"]).code, Some(0));
+    let listed = settings.run(&["tenants", "list"]);
+    assert_eq!(listed.code, Some(0), "{listed:?}");
+    assert!(listed.out.contains(TENANT), "{listed:?}");
+}
+
 /// The URL of the SQLite file of `settings`.
 fn file_of(settings: &Settings) -> String {
     format!("sqlite://{}", settings.path("portcullis.db").display())

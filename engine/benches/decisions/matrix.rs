@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow, ensure};
 use fastrand::Rng;
 use portcullis_engine::matrix::{MatrixCell, Outcome, PlanMatrix};
-use portcullis_engine::request::Attributes;
+use portcullis_engine::request::{Action, Attributes};
 use portcullis_engine::{Effect, Plan, Policy, ResourcePattern, Rule, RuleTuple, expression};
 use portcullis_workloads::DOMAIN;
 use portcullis_workloads::measure::load_time;
@@ -92,7 +92,7 @@ fn decide(plans: &[Plan], roles: &[Vec<String>], with_texts: bool) -> Counts {
         let action = action(number);
         let mut matrix = PlanMatrix::new(plan, Attributes::default());
         for roles in roles {
-            let (domain, action) = (Some(DOMAIN), Some(action.as_str()));
+            let (domain, action) = (Some(DOMAIN), Some(Action::Plain(&action)));
             let cell = MatrixCell { subject: None, roles, relation: None, domain, action };
             match matrix.outcome(&cell) {
                 Outcome::Allow => counts.allow += 1,

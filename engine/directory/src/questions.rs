@@ -83,7 +83,7 @@ impl Graph {
     }
 
     /// Calls `use_it` with the name and the explanation of each relation that the check reads, or with the reason why that is
-    /// undetermined. `answers` are those by which the check was decided. Names with nothing to ask are left out.
+    /// undetermined. `answers` has those that are explained. Names with nothing to ask are left out.
     pub fn explain<'n>(
         &self,
         facts: &TenantFacts,
@@ -92,21 +92,16 @@ impl Graph {
         answers: &AttributeAnswers,
         mut use_it: impl FnMut(&'n str, Result<&RelationExplanation<'_>, &str>),
     ) {
-        let (mut work, mut left) = (RelationWork::default(), TIMES_OF_CHECK * MAX_EDGES_OF_CHECK);
+        let mut left = TIMES_OF_CHECK * MAX_EDGES_OF_CHECK;
         ask(self, facts, (check, resource_of(check)), |questions, subject, buffer| {
             for name in names {
+                let Some(answer) = answers.get(RELATION, name) else { continue };
+                if let AttributeAnswer::Failed(cause) = answer {
+                    use_it(name, Err(cause));
+                    continue;
+                }
                 let Ok(question) = questions.question(name) else { continue };
-                let answer = match answers.get(RELATION, name) {
-                    Some(answer) => answer.clone(),
-                    None => questions.answer(subject, name, &mut work, buffer),
-                };
-                let holds = match &answer {
-                    AttributeAnswer::Failed(cause) => {
-                        use_it(name, Err(cause));
-                        continue;
-                    }
-                    answer => *answer == AttributeAnswer::Value(Json::Bool(true)),
-                };
+                let holds = *answer == AttributeAnswer::Value(Json::Bool(true));
                 let (hops, id) = (question.first_hops(), question.object.id);
                 let asked = (question.relation, id, &*hops);
                 use_it(name, Ok(&subject.explain_answer(asked, holds, &mut left, buffer)));

@@ -496,7 +496,7 @@ where
         // The name is `<sub>, <dom>, <obj>, <act>`: parts come off its end, and the subject stays.
         let mut rest = &*rule.name;
         let action = self.check.action;
-        let actions = [&*action.text(), action.encoded().unwrap_or(WILDCARD), WILDCARD];
+        let actions = [&*action.text(), action.written(), WILDCARD];
         // A part may have `, ` itself: only the texts that match the check tell where each begins.
         let act = take_last(&mut rest, &actions);
         let patterns = ResourcePattern::matching(&self.plan.resource);

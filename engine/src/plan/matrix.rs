@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use portcullis_engine::matrix::{MatrixCell, Outcome, PlanMatrix};
-//! use portcullis_engine::request::Attributes;
+//! use portcullis_engine::request::{Action, Attributes};
 //! use portcullis_engine::{Effect, Plan, Policy, ResourcePattern, expression};
 //!
 //! let policy = Policy {
@@ -20,7 +20,7 @@
 //! let nurse = ["nurse".to_owned()];
 //! let mut matrix = PlanMatrix::new(&plan, Attributes::default());
 //!
-//! let action = Some("read");
+//! let action = Some(Action::verb("read"));
 //! let cell = MatrixCell { subject: None, roles: &nurse, relation: None, domain: Some("er"), action };
 //! let Outcome::Depends(residual) = matrix.outcome(&cell) else { panic!("it depends on the ward") };
 //! assert_eq!(residual.text(), Some("user.ward == resource.ward"));
@@ -45,7 +45,6 @@ use super::index::Rank;
 use super::made_texts::MadeTexts;
 use super::program::{NodeId, Operation, Run};
 use super::slots::{SlotValue, Symbol, Values};
-use crate::action::verb_of;
 use crate::condition::{AttributePath, RequestField};
 use crate::json::Json;
 use crate::rbac::{Effect, WILDCARD};
@@ -77,8 +76,8 @@ pub struct MatrixCell<'c> {
     pub relation: Option<&'c str>,
     /// The domain; `None` is any that no rule names.
     pub domain: Option<&'c str>,
-    /// The action; `None` is any that no rule names.
-    pub action: Option<&'c str>,
+    /// The action, sent or left out; `None` is any that no rule names.
+    pub action: Option<Action<'c>>,
 }
 
 /// Decides the cells of one plan. Cells that no test of a policy tells apart share their work.
@@ -198,9 +197,11 @@ fn tests_of_cells(plan: &Plan) -> Vec<NodeId> {
 
 /// Returns whether a cell can know an attribute.
 fn is_known_of_cells(path: &AttributePath) -> bool {
-    use RequestField::{Action, Domain, Roles, Subject};
+    use RequestField::{Action, Domain, Roles, Subject, WrittenAction};
     match path {
-        AttributePath::Request(field) => matches!(field, Action | Domain | Roles | Subject),
+        AttributePath::Request(field) => {
+            matches!(field, Action | Domain | Roles | Subject | WrittenAction)
+        }
         AttributePath::Resolver(attribute) => &*attribute.namespace == RELATION,
         _ => false,
     }
@@ -226,17 +227,13 @@ fn known_truth(run: &mut Run<'_>, node: NodeId) -> Option<Option<bool>> {
     (!is_open).then(|| run.truth(node))
 }
 
-/// Returns the check of a cell. Unknown texts are empty, which no rule names. The verb of the resource stands for a check that
-/// leaves the action out.
+/// Returns the check of a cell. Unknown texts are empty, which no rule names.
 fn check_of<'k>(plan: &'k Plan, attributes: Attributes<'k>, cell: &MatrixCell<'k>) -> Check<'k> {
     Check {
         subject: cell.subject.unwrap_or_default(),
         subject_type: None,
         resource: &plan.resource,
-        action: match cell.action {
-            Some(action) if action == verb_of(&plan.resource) => Action::verb(action),
-            action => Action::Plain(action.unwrap_or_default()),
-        },
+        action: cell.action.unwrap_or(Action::Plain("")),
         domain: cell.domain.unwrap_or_default(),
         roles: Roles::Claimed(cell.roles),
         attributes,
@@ -281,7 +278,7 @@ fn forget_unknown(
                 RequestField::Subject => cell.subject.is_none(),
                 RequestField::Resource => resource.ends_with(WILDCARD),
                 RequestField::Object => resource == WILDCARD,
-                RequestField::Action => cell.action.is_none(),
+                RequestField::Action | RequestField::WrittenAction => cell.action.is_none(),
                 RequestField::Domain => cell.domain.is_none(),
                 RequestField::Time => true,
                 RequestField::Roles => false,

@@ -248,6 +248,7 @@ impl Slots {
                 RequestField::Resource => AttributeValue::Text(check.resource),
                 RequestField::Object => AttributeValue::Text(object_of(check.resource)),
                 RequestField::Action => AttributeValue::Text(texts.action(check)),
+                RequestField::WrittenAction => AttributeValue::Text(check.action.written()),
                 RequestField::Domain => AttributeValue::Text(check.domain),
                 RequestField::Time => AttributeValue::Text(texts.time()),
                 RequestField::Roles => AttributeValue::List(List::Roles(&check.roles)),

@@ -1,16 +1,13 @@
 //! A policy, or a rule whose subject is a relation, before it is compiled.
 
-use crate::action::{decoded, verb_of};
 use crate::condition::{
     AttributePath, Condition, Operand, Predicate, RequestField, ResolverAttribute, Test,
 };
 use crate::datetimes::Unordering;
 use crate::operator::Operator;
 use crate::policy::{PlannedPolicy, Policy};
-use crate::rbac::{Rule, RuleTuple, WILDCARD};
+use crate::rbac::{Rule, WILDCARD};
 use crate::relation::{RELATION, relation_of_subject};
-use crate::resource::ResourcePattern;
-use crate::value::LiteralList;
 
 /// A policy before it is compiled.
 #[derive(Debug)]
@@ -36,7 +33,7 @@ impl Source {
         // The object needs no test: each rule of a plan matches its resource.
         let tests = [
             test_of(RequestField::Domain, &rule.tuple.dom),
-            action_test(&rule.tuple),
+            action_test(&rule.tuple.act),
             Some(equals(AttributePath::Resolver(relation), Operand::Bool(true))),
         ];
         // Explanations take the parts of the tuple from the name.
@@ -48,18 +45,15 @@ impl Source {
     }
 }
 
-/// Returns the test of the action of a rule; `None` for the wildcard. An encoded verb of the rule's resource stands for the
-/// decoded one, too: that is the action of a check which leaves it out.
-fn action_test(tuple: &RuleTuple) -> Option<Condition> {
-    let act = &*tuple.act;
-    match &tuple.obj {
-        ResourcePattern::Exact(resource) if verb_of(resource) == act && *decoded(act) != *act => {
-            let both = [act.into(), (&*decoded(act)).into()];
-            let both = Operand::List(LiteralList::new(both.into(), Vec::new()));
-            Some(compared(AttributePath::Request(RequestField::Action), Operator::In, both))
-        }
-        _ => test_of(RequestField::Action, act),
+/// Returns the test of the action of a rule; `None` for the wildcard. An action that a check leaves out also matches as the
+/// verb is written: it has another text then only if it is encoded.
+fn action_test(act: &str) -> Option<Condition> {
+    let decoded = test_of(RequestField::Action, act)?;
+    if !act.contains('%') {
+        return Some(decoded);
     }
+    let written = test_of(RequestField::WrittenAction, act)?;
+    Some(Condition::Or([decoded, written].into()))
 }
 
 /// Returns the test of a text that a rule names; `None` for the wildcard.
@@ -69,10 +63,6 @@ fn test_of(field: RequestField, text: &str) -> Option<Condition> {
 }
 
 fn equals(attribute: AttributePath, operand: Operand) -> Condition {
-    compared(attribute, Operator::Eq, operand)
-}
-
-fn compared(attribute: AttributePath, operator: Operator, operand: Operand) -> Condition {
-    let predicate = Predicate::Compare(operator, operand);
+    let predicate = Predicate::Compare(Operator::Eq, operand);
     Condition::Test(Test { attribute, predicate, if_missing: None })
 }

@@ -207,6 +207,14 @@ fn a_declared_property_is_taken_from_its_source_alone() {
             " | type=note",
             2,
         ),
+        // A type that is not a text is no type of the directory, and takes away no declaration, either.
+        (
+            "eve",
+            None,
+            r#"{"resource": {"id": "c1", "type": 1, "ward": "x"}}"#.to_owned(),
+            " | id=c1 type=1",
+            1,
+        ),
     ] {
         let json = check(subject, &attributes);
         let json = json::parse(json.as_bytes()).expect("JSON");

@@ -18,8 +18,11 @@ impl Types {
         at: &Place<'_>,
         problems: &mut Problems,
     ) {
-        let named_type = attributes.get(RESOURCE).and_then(|sent| sent.get("type"));
-        let named_type = named_type.and_then(Json::as_str).unwrap_or_else(|| object_of(resource));
+        let named_type = match attributes.get(RESOURCE).and_then(|sent| sent.get("type")) {
+            None | Some(Json::Null) => object_of(resource),
+            // What is not a text names a type that nobody declares.
+            Some(named) => named.as_str().unwrap_or_default(),
+        };
         for namespace in ["user", RESOURCE, "action", "context"] {
             let sent = attributes.get(namespace).and_then(Json::as_object).unwrap_or_default();
             let Some(declared) = self.for_check(named_type, namespace) else { continue };

@@ -99,6 +99,7 @@ fn attributes_of_a_check_have_declared_names() {
             "at `/resource/confidental`: expected a declared property of `document` (did you mean `resource.confidential`?)",
         ),
         ("chart:read", r#"{"resource": {"confidental": true}, "action": {"a": 1}}"#, ""),
+        ("document:read", r#"{"resource": {"type": 1, "confidental": true}}"#, ""),
         (
             "chart:read",
             r#"{"resource": {"type": "document", "confidental": true}}"#,

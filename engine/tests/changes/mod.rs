@@ -353,9 +353,8 @@ fn cells(plan: &Plan, new: &Plan, question: &Check<'_>, tally: &mut Tally) -> Te
     let open =
         MatrixCell { subject: None, roles: &roles, relation: None, domain: None, action: None };
     let (subject, domain) = (Some(question.subject), Some(question.domain));
-    let action = question.action.text();
-    let known =
-        MatrixCell { subject, domain, action: Some(&action), roles: &roles, relation: None };
+    let action = Some(question.action);
+    let known = MatrixCell { subject, domain, action, roles: &roles, relation: None };
     for (cell, attributes) in [(open, Attributes::default()), (known, question.attributes)] {
         let [by_plan, by_new] = [plan, new].map(|plan| {
             let outcome = PlanMatrix::new(plan, attributes).outcome(&cell);

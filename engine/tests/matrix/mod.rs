@@ -97,13 +97,12 @@ impl Case<'_> {
         let given = without_resolved(&with_some_attributes(request, self.known.attributes));
         asked(request, |whole| {
             let roles: Vec<String> = whole.roles.iter().map(str::to_owned).collect();
-            let action = whole.action.text();
             let cell = MatrixCell {
                 subject: self.known.subject.then_some(whole.subject),
                 roles: &roles,
                 relation: None,
                 domain: self.known.domain.then_some(whole.domain),
-                action: self.known.action.then_some(&*action),
+                action: self.known.action.then_some(whole.action),
             };
             let outcome = asked(&given, |given| {
                 let mut matrix = PlanMatrix::new(self.plan, given.attributes);
@@ -139,7 +138,7 @@ impl Case<'_> {
                 subject: cell.subject.unwrap_or(UNNAMED[number % 2]),
                 subject_type: None,
                 domain: cell.domain.unwrap_or(UNNAMED[number / 2 % 2]),
-                action: Action::Plain(cell.action.unwrap_or(UNNAMED[number % 2])),
+                action: cell.action.unwrap_or(Action::Plain(UNNAMED[number % 2])),
                 roles: Roles::Claimed(cell.roles),
                 ..*other
             };

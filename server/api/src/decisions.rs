@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::HeaderName;
 use portcullis_engine::names::names;
-use portcullis_http::callers::{Allowed, DecisionsRead, DecisionsWrite, Requester};
+use portcullis_http::callers::{Allowed, DecisionReader, DecisionsWrite};
 use portcullis_http::decision_events;
 use portcullis_http::decision_query::DecisionQuery;
 use portcullis_http::error::ApiError;
@@ -41,7 +41,7 @@ const MISSING_REPLICAS: HeaderName = HeaderName::from_static("x-missing-replicas
 )]
 pub(super) async fn list(
     State(app): State<App>,
-    caller: Requester<DecisionsRead>,
+    caller: DecisionReader,
     Query(DecisionQuery(selection)): Query<DecisionQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
@@ -63,7 +63,7 @@ pub(super) async fn list(
 )]
 pub(super) async fn stats(
     State(app): State<App>,
-    caller: Requester<DecisionsRead>,
+    caller: DecisionReader,
     Query(DecisionQuery(selection)): Query<DecisionQuery>,
     Query(by): Query<GroupBy>,
 ) -> Result<Json<DecisionStats>, ApiError> {
@@ -81,7 +81,7 @@ pub(super) async fn stats(
 )]
 pub(super) async fn parity(
     State(app): State<App>,
-    caller: Requester<DecisionsRead>,
+    caller: DecisionReader,
     Query(DecisionQuery(selection)): Query<DecisionQuery>,
     Query(ByPeriod(period)): Query<ByPeriod>,
 ) -> Result<Json<Parity>, ApiError> {
@@ -99,7 +99,7 @@ pub(super) async fn parity(
 )]
 pub(super) async fn follow(
     State(app): State<App>,
-    caller: Requester<DecisionsRead>,
+    caller: DecisionReader,
     credential: LiveCredential,
     Query(DecisionQuery(selection)): Query<DecisionQuery>,
     Query(time): Query<StreamTime>,
@@ -112,7 +112,7 @@ pub(super) async fn follow(
 ///
 /// Sealed ones and those in write-ahead files are gone when the answer comes, and with them the events of denied checks for
 /// webhooks; later checks are recorded. A 409 says that the
-/// service keeps no record.
+/// service keeps no record, or that the tenant erased 10,000 persons.
 #[utoipa::path(
     delete, path = "/api/v1/decisions", tag = "Decisions", operation_id = "eraseDecisions",
     responses((status = 200, description = "What is gone", body = ErasedDecisions), Conflict),
@@ -149,7 +149,7 @@ impl QueryParameters for Person {
 )]
 pub(super) async fn show(
     State(app): State<App>,
-    caller: Requester<DecisionsRead>,
+    caller: DecisionReader,
     id: RecordId,
     Query(Explain(explain)): Query<Explain>,
 ) -> Result<Response, ApiError> {

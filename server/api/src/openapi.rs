@@ -98,8 +98,9 @@ fn document(mut rows: Vec<Row>) -> Value {
 /// Adds the header that names another domain to every operation that a manager may call.
 fn add_managed_domain(document: &mut Value) {
     for operation in operations(&mut document["paths"]) {
-        // Checks name their domain in the body.
-        let is_check = operation.get("tags") == Some(&json!(["Decisions"]));
+        // Checks name their domain in the body. What reads and erases their record has none.
+        let is_check = operation.get("tags") == Some(&json!(["Decisions"]))
+            && operation.contains_key("requestBody");
         if is_check || !needs(operation, "bearer") {
             continue;
         }

@@ -6,7 +6,7 @@ use portcullis_engine::rbac::MAX_SUBJECT;
 use portcullis_http::body::JsonBody;
 use portcullis_http::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use portcullis_http::error::ApiError;
-use portcullis_http::force::Terms;
+use portcullis_http::force::{Terms, WriteTerms};
 use portcullis_http::paging::PageQuery;
 use portcullis_http::parameters::parameter;
 use portcullis_http::path::{NamedRecord, RecordName};
@@ -54,7 +54,7 @@ pub(super) async fn put(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
     name: RecordName<Role>,
-    Terms(terms): Terms,
+    WriteTerms(terms): WriteTerms,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let name = name.known()?;

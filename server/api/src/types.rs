@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use portcullis_http::body::JsonBody;
 use portcullis_http::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use portcullis_http::error::ApiError;
-use portcullis_http::force::Terms;
+use portcullis_http::force::{Terms, WriteTerms};
 use portcullis_http::paging::PageQuery;
 use portcullis_http::parameters::parameter;
 use portcullis_http::path::{NamedRecord, RecordName};
@@ -55,7 +55,7 @@ pub(super) async fn put(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
     name: RecordName<Type>,
-    Terms(terms): Terms,
+    WriteTerms(terms): WriteTerms,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let name = name.known()?;

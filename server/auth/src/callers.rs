@@ -53,6 +53,14 @@ impl TokenHolder {
         Some(Arc::new(Self::restored(tenant, identity, true)))
     }
 
+    /// Returns the holder as [`Self::within`] does, in `domain`, which is another tenant in `selfhost` mode.
+    ///
+    /// # Errors
+    /// The holder neither belongs to the domain nor administers it.
+    pub fn in_domain(self: &Arc<Self>, domain: &str) -> Result<Arc<Self>, AuthError> {
+        self.within(domain).ok_or_else(|| not_administered(domain))
+    }
+
     /// Returns the bytes of the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.tenant.len() + self.identity.heap_bytes()
@@ -86,12 +94,13 @@ impl TokenHolder {
         if (by_role && domain == own) || self.identity.administers(domain) {
             return Ok(());
         }
-        Err(AuthError::AccessDenied(if domain == own {
+        if domain != own {
+            return Err(not_administered(domain));
+        }
+        Err(AuthError::AccessDenied(
             "this route needs a manager: a token with a manager role, or with an admin-domain claim that names its domain"
-                .to_owned()
-        } else {
-            format!("expected a token whose admin-domain claim names the domain `{domain}`")
-        }))
+                .to_owned(),
+        ))
     }
 
     /// Returns this caller as a manager of `domain`, which is another tenant in `selfhost` mode, or of its own tenant if
@@ -123,6 +132,11 @@ impl TokenHolder {
             deadline: None,
         })
     }
+}
+
+fn not_administered(domain: &str) -> AuthError {
+    let what = format!("expected a token whose admin-domain claim names the domain `{domain}`");
+    AuthError::AccessDenied(what)
 }
 
 /// A caller who may manage a tenant: the holder of a token with the right, or of a service key.

@@ -24,8 +24,8 @@ pub(super) fn read(
     Some(policies)
 }
 
-/// Notes the attributes that a policy reads and `namespaces` does not have. The policy at `at` has its condition as `when`
-/// or as `rule_data`.
+/// Notes the attributes that an enabled policy reads and `namespaces` does not have. The policy at `at` has its condition as
+/// `when` or as `rule_data`. What a disabled one reads may go, and an export has it nevertheless.
 pub fn check_attributes(
     policy: &NewPolicy,
     has_when: bool,
@@ -33,6 +33,9 @@ pub fn check_attributes(
     at: &Place<'_>,
     problems: &mut Problems,
 ) {
+    if !policy.enabled {
+        return;
+    }
     let attributes = namespaces.readable_on(&policy.resource);
     let CompiledRuleData { format, json, condition, .. } = &policy.rule_data;
     if has_when {

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use anyhow::Context;
 use percent_encoding::percent_decode_str;
-use portcullis_storage::{OpenError, Store, is_secret_parameter};
+use portcullis_storage::{OpenError, Store, is_secret_parameter, must_follow};
 
 use crate::error::ConfigError;
+use crate::variables::Variables;
 
 /// Opens the database at `url` and migrates it. Creates a SQLite file that is missing. The error names the setting and
 /// the URL without its password.
@@ -14,7 +15,12 @@ pub async fn open_database(url: &str) -> anyhow::Result<Store> {
     named(url, Store::open(url).await)
 }
 
-/// Opens the database at `url` as [`open_database`] does, but creates no SQLite file.
+/// Opens the database at `url` as [`open_database`] does, but refuses one with the schema of an older version.
+pub async fn open_or_create_database(url: &str) -> anyhow::Result<Store> {
+    named(url, Store::open_or_create(url).await)
+}
+
+/// Opens the database at `url` as [`open_database`] does, but creates and migrates nothing.
 pub async fn open_existing_database(url: &str) -> anyhow::Result<Store> {
     named(url, Store::open_existing(url).await)
 }
@@ -22,13 +28,27 @@ pub async fn open_existing_database(url: &str) -> anyhow::Result<Store> {
 /// Returns the store with the servers at `url`, which plans may be read from. Nothing is connected yet: a server that is
 /// down does not prevent the start.
 pub fn with_standbys(store: Store, url: &str) -> Result<Store, ConfigError> {
-    store.with_standbys(url).map_err(|error| {
-        let expected = match error {
-            OpenError::Url(expected) => expected,
-            other => other.to_string(),
-        };
-        ConfigError::new("DATABASE_READ_URL", expected).not(without_password(url))
-    })
+    store.with_standbys(url).map_err(|error| not_followed(error, url))
+}
+
+impl Variables {
+    /// Returns the URL of the servers that plans may be read from, beside the database.
+    pub(crate) fn database_read_url(&self) -> Result<Option<String>, ConfigError> {
+        let url = self.secret("DATABASE_READ_URL")?;
+        if let Some(url) = &url {
+            let follows = must_follow(&self.database_url()?, url);
+            follows.map_err(|error| not_followed(error, url))?;
+        }
+        Ok(url)
+    }
+}
+
+fn not_followed(error: OpenError, url: &str) -> ConfigError {
+    let expected = match error {
+        OpenError::Url(expected) => expected,
+        other => other.to_string(),
+    };
+    ConfigError::new("DATABASE_READ_URL", expected).not(without_password(url))
 }
 
 /// Adds the name of the setting and the URL to an error.
@@ -76,8 +96,9 @@ fn refuse_if(bypasses: bool) -> anyhow::Result<()> {
 pub fn database_file(url: &str) -> Option<&Path> {
     let file = url.strip_prefix("sqlite:")?;
     let file = file.strip_prefix("//").unwrap_or(file);
-    let file = file.split('?').next().filter(|file| !file.is_empty() && *file != ":memory:")?;
-    Some(Path::new(file))
+    let (file, query) = file.split_once('?').unwrap_or((file, ""));
+    let is_in_memory = file.is_empty() || file == ":memory:" || query.contains("mode=memory");
+    (!is_in_memory).then(|| Path::new(file))
 }
 
 /// Returns `url` without its passwords, for messages and the log. It need not be a valid URL: of one that does not say where a
@@ -128,6 +149,21 @@ fn without_secret_values(query: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_file_of_a_url_is_found() {
+        for (url, expected) in [
+            ("sqlite://a.db", Some("a.db")),
+            ("sqlite:a.db", Some("a.db")),
+            ("sqlite:///var/a.db?mode=rwc", Some("/var/a.db")),
+            ("sqlite://a.db?mode=memory", None),
+            ("sqlite::memory:", None),
+            ("sqlite://", None),
+            ("postgres://db/acme", None),
+        ] {
+            assert_eq!(database_file(url), expected.map(Path::new), "{url}");
+        }
+    }
 
     #[test]
     fn a_url_is_shown_without_its_password() {

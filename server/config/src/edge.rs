@@ -77,10 +77,9 @@ impl Variables {
     /// Returns the settings of listeners and connections.
     pub(crate) fn edge(&self) -> Result<EdgeConfig, ConfigError> {
         let default = EdgeConfig::default();
-        let address = "an address such as `127.0.0.1:9090`";
         let body_memory = self.size_from("REQUEST_BODY_MEMORY", LEAST_BODY_MEMORY)?;
         Ok(EdgeConfig {
-            admin_listen: self.parsed("ADMIN_LISTEN_ADDR", address, |text| text.parse().ok())?,
+            admin_listen: self.admin_listen()?,
             tls: self.tls()?,
             public_url: self.public_url()?,
             max_token: self.max_token()?.unwrap_or(default.max_token),
@@ -134,8 +133,8 @@ impl Variables {
 
     fn tls(&self) -> Result<Option<TlsConfig>, ConfigError> {
         let expected = "a readable file in PEM";
-        let certificate = self.parsed("TLS_CERT_FILE", expected, readable)?;
-        let key = self.parsed("TLS_KEY_FILE", expected, readable)?;
+        let certificate = self.readable("TLS_CERT_FILE", expected)?;
+        let key = self.readable("TLS_KEY_FILE", expected)?;
         let (name, other) = match (certificate, key) {
             (Some(certificate), Some(key)) => return Ok(Some(TlsConfig { certificate, key })),
             (None, None) => return Ok(None),
@@ -144,8 +143,36 @@ impl Variables {
         };
         Err(ConfigError::new(name, format!("{expected} beside {other}, but it is not set")))
     }
+
+    /// Returns the path of a file that can be opened.
+    fn readable(&self, name: &'static str, expected: &str) -> Result<Option<PathBuf>, ConfigError> {
+        let Some(path) = self.get(name) else { return Ok(None) };
+        let opened = std::fs::File::open(path);
+        opened.map_err(|error| ConfigError::unreadable_file(name, expected, path, &error))?;
+        Ok(Some(PathBuf::from(path)))
+    }
+
+    /// Returns the address of the operator's listener.
+    fn admin_listen(&self) -> Result<Option<SocketAddr>, ConfigError> {
+        let address = "an address such as `127.0.0.1:9090`";
+        let admin = self.parsed("ADMIN_LISTEN_ADDR", address, |text| text.parse().ok())?;
+        let public = self.listen()?;
+        match admin {
+            Some(admin) if take_one_port(admin, public) => Err(ConfigError::new(
+                "ADMIN_LISTEN_ADDR",
+                format!("another address than LISTEN_ADDR, which is `{public}`"),
+            )
+            .not(admin.to_string())),
+            admin => Ok(admin),
+        }
+    }
 }
 
-fn readable(path: &str) -> Option<PathBuf> {
-    std::fs::File::open(path).is_ok().then(|| PathBuf::from(path))
+/// Returns whether two listeners cannot have these addresses at the same time.
+fn take_one_port(one: SocketAddr, other: SocketAddr) -> bool {
+    let covers = |all: SocketAddr, one: SocketAddr| {
+        all.ip() == one.ip() || (all.ip().is_unspecified() && all.is_ipv4() == one.is_ipv4())
+    };
+    // The system chooses a free port for each address with port 0.
+    one.port() != 0 && one.port() == other.port() && (covers(one, other) || covers(other, one))
 }

@@ -1,5 +1,7 @@
 //! The settings of outgoing requests that tenants cause.
 
+use std::fmt::Display;
+
 use portcullis_egress::EgressConfig;
 use portcullis_model::egress_rules::EgressRules;
 use reqwest::Certificate;
@@ -12,12 +14,22 @@ impl Variables {
     pub fn egress(&self) -> Result<EgressConfig, ConfigError> {
         let allow_http = self.boolean("EGRESS_ALLOW_HTTP")?.unwrap_or(false);
         let allow = self.networks("EGRESS_ALLOW_CIDRS")?;
-        let certificates = self.parsed("EGRESS_CA_FILE", "a readable file in PEM", |path| {
-            let certificates = Certificate::from_pem_bundle(&std::fs::read(path).ok()?).ok()?;
-            (!certificates.is_empty()).then_some(certificates)
-        })?;
+        let certificates = self.egress_certificates()?;
         let rules = EgressRules { allow_http, allow };
-        let certificates = certificates.unwrap_or_default();
         Ok(EgressConfig { rules, certificates, ..EgressConfig::default() })
+    }
+
+    fn egress_certificates(&self) -> Result<Vec<Certificate>, ConfigError> {
+        const NAME: &str = "EGRESS_CA_FILE";
+        let Some(path) = self.get(NAME) else { return Ok(Vec::new()) };
+        let unusable = |cause: &dyn Display| {
+            ConfigError::unreadable_file(NAME, "a readable file in PEM", path, cause)
+        };
+        let text = std::fs::read(path).map_err(|error| unusable(&error))?;
+        let certificates = Certificate::from_pem_bundle(&text).map_err(|error| unusable(&error))?;
+        match certificates.is_empty() {
+            true => Err(unusable(&"it has no certificate")),
+            false => Ok(certificates),
+        }
     }
 }

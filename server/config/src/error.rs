@@ -1,10 +1,13 @@
 //! The error of the configuration.
 
+use std::borrow::Cow;
+use std::fmt::Display;
+
 /// The error of a value that is missing or cannot be used. Its text is one line that names the variable.
 #[derive(Debug, thiserror::Error)]
 #[error("{name}: expected {expected}{}", shown(found.as_deref()))]
 pub struct ConfigError {
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     pub(crate) expected: String,
     /// The value, unless it may be a secret.
     pub(crate) found: Option<String>,
@@ -23,8 +26,8 @@ fn shown(found: Option<&str>) -> String {
 
 impl ConfigError {
     /// Returns the error of a value that is missing, or that may be a secret.
-    pub(crate) fn new(name: &'static str, expected: impl Into<String>) -> Self {
-        Self { name, expected: expected.into(), found: None }
+    pub(crate) fn new(name: impl Into<Cow<'static, str>>, expected: impl Into<String>) -> Self {
+        Self { name: name.into(), expected: expected.into(), found: None }
     }
 
     /// Returns the error with the value, which it shows.
@@ -35,6 +38,16 @@ impl ConfigError {
     /// The error of a `DATABASE_URL` whose database is not supported.
     pub fn database_url(expected: String, found: String) -> Self {
         Self::new("DATABASE_URL", expected).not(found)
+    }
+
+    /// Returns the error of a file that cannot be read as `expected`, and the cause.
+    pub(crate) fn unreadable_file(
+        name: &'static str,
+        expected: &str,
+        path: &str,
+        cause: &dyn Display,
+    ) -> Self {
+        Self::new(name, format!("{expected}, but `{path}` is not: {cause}"))
     }
 
     /// The error of a file in PEM that cannot be used, named by the variable `name`.

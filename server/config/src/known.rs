@@ -3,6 +3,8 @@
 
 use std::sync::LazyLock;
 
+use portcullis_engine::nearest::nearest;
+
 use crate::error::ConfigError;
 use crate::settings::SETTINGS;
 
@@ -70,27 +72,37 @@ pub(crate) enum Source<'p> {
     File(&'p str),
 }
 
-/// Refuses a variable that no command reads and that resembles one of ours.
+/// Refuses a variable that no command reads and that resembles one of ours, or has a name that only ours have.
 ///
 /// # Errors
-/// The error names both, and not the value, which may be a secret.
+/// The error names the variable and the one that it resembles, and not the value, which may be a secret.
 pub(crate) fn check(name: &str, source: Source<'_>) -> Result<(), ConfigError> {
     if is_known(name) {
         return Ok(());
     }
-    let meant = match source {
-        Source::Environment => {
-            resembled(name).or_else(|| begun(name)).or_else(|| of_family(name, &OWN_FAMILIES))
-        }
-        Source::File(_) => resembled(name).or_else(|| begun(name)).or_else(|| meant_in_file(name)),
+    let meant = resembled(name).or_else(|| begun(name)).or_else(|| match source {
+        Source::Environment => None,
+        Source::File(_) => name.to_uppercase().strip_prefix(PROGRAM).and_then(resembled),
+    });
+    let families = match source {
+        Source::Environment => &OWN_FAMILIES[..],
+        Source::File(_) => &FAMILIES,
     };
-    let Some(meant) = meant else { return Ok(()) };
-    let (place, remedy) = match source {
-        Source::Environment => ("the environment".to_owned(), "rename it or unset it"),
-        Source::File(path) => (format!("`{path}`"), "rename it or delete its line"),
+    let meant = match (meant, family(name, families)) {
+        (Some(meant), _) => Some(meant),
+        (None, Some(family)) => resembled_in(family, name),
+        (None, None) => return Ok(()),
     };
-    let expected = format!("this name, but {place} has `{name}`, which is not a setting: {remedy}");
-    Err(ConfigError::new(meant, expected))
+    let (place, removed) = match source {
+        Source::Environment => ("the environment".to_owned(), "unset it"),
+        Source::File(path) => (format!("`{path}`"), "delete its line"),
+    };
+    let remedy = match meant {
+        Some(meant) => format!(" (did you mean `{meant}`?): rename it or {removed}"),
+        None => format!(": {removed}"),
+    };
+    let expected = format!("a setting, but {place} has `{name}`, which is not one{remedy}");
+    Err(ConfigError::new(name.to_owned(), expected))
 }
 
 /// Returns whether some command reads `name`.
@@ -151,24 +163,19 @@ fn letters(name: &str) -> String {
     name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
 }
 
-/// Returns the variable that a name in a file means: with our program's name before it, or as one of a family.
-fn meant_in_file(name: &str) -> Option<&'static str> {
-    let name = name.to_uppercase();
-    if let Some(rest) = name.strip_prefix(PROGRAM) {
-        return resembled(rest);
-    }
-    of_family(&name, &FAMILIES)
-}
-
-/// Returns the variable that `name` most resembles in its family, if it has one.
-fn of_family(name: &str, families: &[&str]) -> Option<&'static str> {
+/// Returns the one of the `families` that `name` is of.
+fn family(name: &str, families: &[&'static str]) -> Option<&'static str> {
     let name = name.to_uppercase();
     let family = families.iter().find(|family| name.starts_with(**family))?;
-    if is_of_kubernetes(&name) {
-        return None;
-    }
-    let members = OURS.iter().copied().filter(|ours| ours.starts_with(family));
-    members.min_by_key(|ours| strsim::levenshtein(&name, ours))
+    (!is_of_kubernetes(&name)).then_some(family)
+}
+
+/// Returns the variable of `family` that `name`, which is of it, resembles. What all of them begin with does not count.
+fn resembled_in(family: &'static str, name: &str) -> Option<&'static str> {
+    let rest = name.get(family.len()..)?;
+    let rests = OURS.iter().filter_map(|ours| ours.strip_prefix(family));
+    let meant = nearest(rest, rests)?;
+    OURS.iter().copied().find(|ours| ours.strip_prefix(family) == Some(meant))
 }
 
 /// Returns whether Kubernetes tells a container by `name` where a service is, such as by `MINIO_SERVICE_HOST` and
@@ -187,11 +194,16 @@ fn is_of_kubernetes(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The variable that the refusal of `name` names; `None` if it is accepted.
+    /// The text of the refusal when no variable is near.
+    const NONE: &str = "none";
+
+    /// The variable that the refusal of `name` takes for the right one; `None` if the name is accepted.
     fn refused(name: &str, source: Source<'_>) -> Option<String> {
         let error = check(name, source).err()?.to_string();
+        assert!(error.starts_with(&format!("{name}: expected a setting, but ")), "{error}");
         assert!(error.contains(&format!("has `{name}`")), "{error}");
-        Some(error.split(':').next().expect("a name").to_owned())
+        let meant = error.split_once("did you mean `").and_then(|(_, rest)| rest.split_once('`'));
+        Some(meant.map_or(NONE, |(meant, _)| meant).to_owned())
     }
 
     #[test]
@@ -218,12 +230,13 @@ mod tests {
             ("POSTGRES_ALLOW_BYPASS_RSL", "POSTGRES_ALLOW_BYPASS_RLS"),
             ("DECISION_LOG", "DECISION_LOG_URL"),
             ("decision_log", "DECISION_LOG_URL"),
-            ("DECISION_LOG_PATH", "DECISION_LOG_URL"),
+            ("DECISION_LOG_URLS", "DECISION_LOG_URL"),
+            ("DECISION_LOG_PATH", NONE),
             ("AUTH_SERVER", "AUTH_SERVER_URL"),
             ("TLS_CERT", "TLS_CERT_FILE"),
             ("TLS_KEY", "TLS_KEY_FILE"),
             ("MAX_TOKEN", "MAX_TOKEN_BYTES"),
-            ("EGRESS_ALLOW_HTTPS_ONLY", "EGRESS_ALLOW_HTTP"),
+            ("EGRESS_ALLOW_CIDR_LIST", NONE),
         ] {
             assert_eq!(refused(name, Source::Environment).as_deref(), Some(meant), "{name}");
         }
@@ -319,9 +332,10 @@ mod tests {
             ("JWKS_URL", Some("JWKS_URI")),
             ("PORTCULLIS_DATABASE_URL", Some("DATABASE_URL")),
             ("portcullis_mode", Some("MODE")),
-            ("WEBHOOK_RETRIES", Some("WEBHOOK_RETENTION")),
-            ("RATE_LIMIT_TENANT", Some("RATE_LIMIT_READS")),
-            ("QUOTA_USERS", Some("QUOTA_RULES")),
+            ("WEBHOOK_RETRIES", Some(NONE)),
+            ("WEBHOOK_RETENTN_S", Some("WEBHOOK_RETENTION")),
+            ("RATE_LIMIT_TENANT", Some(NONE)),
+            ("QUOTA_USERS", Some(NONE)),
             ("PORTCULLIS_IMAGE", None),
             ("POSTGRES_PASSWORD", None),
             ("OIDC_CLIENT_ID", None),

@@ -27,8 +27,8 @@ mod variables;
 pub use clients::{CredentialHeader, GivenCredential};
 pub use compiler::own_compiler;
 pub use database::{
-    database_file, open_database, open_existing_database, open_served_database, refuse_bypass,
-    refuse_bypassing_role, with_standbys, without_password,
+    database_file, open_database, open_existing_database, open_or_create_database,
+    open_served_database, refuse_bypass, refuse_bypassing_role, with_standbys, without_password,
 };
 pub use decision_log::{DecisionLogConfig, open_archive};
 pub use edge::{EdgeConfig, TlsConfig};

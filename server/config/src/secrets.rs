@@ -31,8 +31,9 @@ impl Variables {
             let expected = format!("only one of {name} and {file}, but both are set");
             return Err(ConfigError::new(file, expected));
         }
-        let text = std::fs::read_to_string(Path::new(path))
-            .map_err(|_| ConfigError::new(file, "a readable file in UTF-8").not(path))?;
+        let text = std::fs::read_to_string(Path::new(path)).map_err(|error| {
+            ConfigError::unreadable_file(file, "a readable file in UTF-8", path, &error)
+        })?;
         let text = text.strip_suffix('\n').unwrap_or(&text);
         let text = text.strip_suffix('\r').unwrap_or(text);
         Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))

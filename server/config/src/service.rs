@@ -71,7 +71,7 @@ impl Config {
         Ok(Self {
             listen: variables.listen()?,
             database_url: variables.database_url()?,
-            database_read_url: variables.secret("DATABASE_READ_URL")?,
+            database_read_url: variables.database_read_url()?,
             allow_bypass_rls: variables.boolean("POSTGRES_ALLOW_BYPASS_RLS")?.unwrap_or(false),
             mode: mode::read(variables)?,
             encryption_keys: variables.encryption_keys()?,
@@ -92,6 +92,14 @@ impl Config {
             traces: variables.traces()?,
             ignored_proxies: ignored_proxies(variables),
         })
+    }
+}
+
+impl Config {
+    /// Returns whether the console has a client at the identity provider, but no address to which people come back from there.
+    pub fn nobody_signs_in(&self) -> bool {
+        let has_client = self.console.as_ref().is_some_and(|console| console.client.is_some());
+        has_client && self.edge.public_url.is_none()
     }
 }
 

@@ -93,7 +93,11 @@ fn a_bad_value_is_named_in_one_line() {
         ("MAX_STALENESS", "30", "`30s` (units: ms, s, m, h, d), not `30`"),
         ("EGRESS_ALLOW_CIDRS", "10.0.0.1/8", "EGRESS_ALLOW_CIDRS: expected networks"),
         ("EGRESS_ALLOW_HTTP", "1", "EGRESS_ALLOW_HTTP: expected `true` or `false`"),
-        ("EGRESS_CA_FILE", "/nowhere.pem", "EGRESS_CA_FILE: expected a readable file in PEM"),
+        (
+            "EGRESS_CA_FILE",
+            "/nowhere.pem",
+            "EGRESS_CA_FILE: expected a readable file in PEM, but `/nowhere.pem` is not: No such file",
+        ),
         ("WEBHOOK_BACKOFF", "10s,,1m", "WEBHOOK_BACKOFF: expected durations"),
         ("WEBHOOK_MAX_FAILURES", "0", "WEBHOOK_MAX_FAILURES: expected a number"),
         ("WEBHOOK_TIMEOUT", "0s", "WEBHOOK_TIMEOUT: expected a duration"),
@@ -129,6 +133,16 @@ fn a_bad_value_is_named_in_one_line() {
         ),
         ("RESOLVERS_DIR", "/nowhere", "RESOLVERS_DIR: expected a directory that can be read"),
         ("ADMIN_LISTEN_ADDR", "9090", "ADMIN_LISTEN_ADDR: expected an address"),
+        (
+            "ADMIN_LISTEN_ADDR",
+            "127.0.0.1:8080",
+            "ADMIN_LISTEN_ADDR: expected another address than LISTEN_ADDR, which is `127.0.0.1:8080`, not",
+        ),
+        (
+            "ADMIN_LISTEN_ADDR",
+            "0.0.0.0:8080",
+            "ADMIN_LISTEN_ADDR: expected another address than LISTEN_ADDR",
+        ),
         ("MAX_TOKEN_BYTES", "16384", "MAX_TOKEN_BYTES: expected a size from `1KiB` to `64KiB`"),
         ("MAX_TOKEN_BYTES", "65KiB", "MAX_TOKEN_BYTES: expected a size from `1KiB` to `64KiB`"),
         ("ROLES_FORMAT", "csv", "ROLES_FORMAT: expected one of `list`, `words`, `keys`, not `csv`"),
@@ -149,7 +163,11 @@ fn a_bad_value_is_named_in_one_line() {
         ("PUBLIC_URL", "https://a.example/t?x#y", "PUBLIC_URL: expected an https URL"),
         ("PUBLIC_URL", "https://u@a.example", "PUBLIC_URL: expected an https URL"),
         ("TLS_CERT_FILE", "/nowhere", "TLS_CERT_FILE: expected a readable file in PEM"),
-        ("TLS_KEY_FILE", "/nowhere", "TLS_KEY_FILE: expected a readable file in PEM"),
+        (
+            "TLS_KEY_FILE",
+            "/nowhere",
+            "TLS_KEY_FILE: expected a readable file in PEM, but `/nowhere` is not: No such file",
+        ),
         ("TLS_CERT_FILE", "/dev/null", "TLS_KEY_FILE: expected a readable file in PEM beside"),
         ("TLS_KEY_FILE", "/dev/null", "TLS_CERT_FILE: expected a readable file in PEM beside"),
         ("REQUEST_BODY_MEMORY", "33MiB", "REQUEST_BODY_MEMORY: expected a size of at least"),
@@ -327,7 +345,7 @@ fn a_secret_can_be_in_a_file() {
     }
     refused(
         &[ISSUER, ("ENCRYPTION_KEY_FILE", "/nowhere")],
-        "ENCRYPTION_KEY_FILE: expected a readable file",
+        "ENCRYPTION_KEY_FILE: expected a readable file in UTF-8, but `/nowhere` is not: No such file",
     );
     let empty = file("empty", "\n");
     refused(

@@ -23,6 +23,7 @@ mod verify;
 mod writer;
 
 pub use archive::{Archive, ArchiveError};
+pub use chain::sign_manifest_anew;
 pub(crate) use keeper::Keeper;
 pub use objects::ObjectError;
 pub use place::{BucketPlace, RecordPlace};

@@ -8,7 +8,7 @@ use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
 use portcullis_storage::decision_erasures::{self, ErasureRow};
 use portcullis_storage::denied_persons::DeniedPersons;
-use portcullis_storage::erased_denials;
+use portcullis_storage::{erased_denials, tenant_settings};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::at_rest::{ArchiveError, Erased, Keeper};
@@ -54,8 +54,8 @@ impl DecisionLog {
     /// number of records that are gone and that no earlier call returned.
     ///
     /// # Errors
-    /// There is no place of finished files, the database failed, or the erasure takes longer than a request may: a repetition
-    /// tells whether it is done.
+    /// There is no place of finished files, the database failed, the tenant has too many erasures, or the erasure takes longer
+    /// than a request may: a repetition tells whether it is done.
     pub async fn erase(&self, tenant: &str, subject: &str) -> Result<Erased, ArchiveError> {
         let keeper = self.keeper().ok_or(ArchiveError::NoStore)?;
         let archive = &keeper.archive;
@@ -63,7 +63,11 @@ impl DecisionLog {
         // This comes before the erasure is noted, so that whoever carries it out in this process knows the name.
         self.erasures().add(tenant, &code, subject);
         let mut tx = archive.store().write_as(tenant).await?;
-        decision_erasures::begin(&mut tx, &code, keeper.now()).await?;
+        let keep = tenant_settings::keeps_decisions(&mut tx, tenant).await?;
+        if !decision_erasures::begin(&mut tx, &code, keeper.now(), keep).await? {
+            self.erasures().end(tenant, &code);
+            return Err(ArchiveError::TooManyErasures(decision_erasures::MAX));
+        }
         tx.commit().await?;
         self.erasures().due.notify_one();
         let end = Instant::now() + PATIENCE;
@@ -183,7 +187,7 @@ async fn erase_deliveries(
         .iter()
         .map(|row| (row.subject.clone(), Timestamp::from_millis(row.erased_at)))
         .collect();
-    let code_of = |subject: &str| keeper.archive.code_of(tenant, subject);
-    let persons = DeniedPersons { erased_at: &erased_at, code_of: &code_of };
+    let codes_of = |subject: &str| keeper.archive.codes_of(tenant, subject);
+    let persons = DeniedPersons { erased_at: &erased_at, codes_of: &codes_of };
     Ok(erased_denials::erase(keeper.archive.store(), tenant, persons).await?)
 }

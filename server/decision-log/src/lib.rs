@@ -42,7 +42,8 @@ mod wanted;
 mod writer;
 
 pub use at_rest::{
-    Archive, ArchiveError, BucketPlace, Erased, ObjectError, RecordFault, RecordPlace, Verification,
+    Archive, ArchiveError, BucketPlace, Erased, ObjectError, RecordFault, RecordPlace,
+    Verification, sign_manifest_anew,
 };
 pub use batch::Pending;
 pub use decision::{Nested, RecordedCaller, RecordedDecision, RecordedShadow};

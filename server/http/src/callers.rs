@@ -1,6 +1,7 @@
 //! Extractors of callers: the type of a handler's parameter says which right the caller must have
 //! (`docs/semantics.md`, section 6).
 
+use std::iter;
 use std::marker::PhantomData;
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -34,6 +35,9 @@ use crate::{limits, managed_domain, recipient};
 /// The answer to a service key on the routes that manage service keys, which are all routes of a [`TenantManager`].
 const NO_KEYS_BY_KEY: &str = "this route needs a bearer token, not a key; the command `portcullis keys` manages \
     service keys, too";
+
+/// The answer to a service key that names a domain in the header.
+const KEY_TENANT: &str = "a service key has its own tenant alone: leave the header out";
 
 /// A caller with the right `R` to ask about decisions: a member of a tenant, or a service key with the permissions of `R`.
 #[derive(Debug)]
@@ -93,23 +97,12 @@ impl<R: Right> FromRequestParts<App> for Requester<R> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let request = RequestContext::find(&parts.extensions)?;
-        let (caller, place) = match Credential::from_parts(&app.mode, parts)? {
-            Credential::Bearer(token) => {
-                let holder = verified_token(app, request, token).await?;
-                let subject = &holder.identity.subject;
-                let place = limits::admit(app, request, holder.tenant(), subject).await?;
-                (CheckCaller::Member(holder), place)
-            }
-            Credential::ServiceKey(key) => {
-                let key = verified_key(app, request, key).await?;
-                // First, so that requests of keys without the permission count for their rates, too.
-                let place = limits::admit(app, request, key.tenant(), key.actor()).await?;
-                R::PERMISSIONS.iter().try_for_each(|one| key.must_have(*one))?;
-                (CheckCaller::Key(key), place)
-            }
-            Credential::AdminKey(_) => return Err(not_for_operators().into()),
-        };
-        managed_domain::refuse(parts, "the body names its domain, as `domain`")?;
+        let (caller, place) = admitted(parts, app, request).await?;
+        managed_domain::refuse(
+            parts,
+            "the body names the domain, as `domain`, or as `context.domain` on AuthZEN routes",
+        )?;
+        must_have::<R>(&caller)?;
         refuse_unknown(parts)?;
         let address = limits::counted_address(app, request);
         let request_id = app.recorder.is_some().then(|| request.id.clone());
@@ -119,8 +112,83 @@ impl<R: Right> FromRequestParts<App> for Requester<R> {
 
 impl<R: Right> HandlerParameter for Requester<R> {
     fn describe(operation: &mut Operation) {
-        by_token_or_key(operation, R::PERMISSIONS);
+        by_token_or_key(operation, R::KEYS);
     }
+}
+
+/// Verifies a caller who asks about decisions, and takes a place. Requests without the right count for their rates, too.
+async fn admitted(
+    parts: &Parts,
+    app: &App,
+    request: &RequestContext,
+) -> Result<(CheckCaller, RequestPlace), ApiError> {
+    let caller = match Credential::from_parts(&app.mode, parts)? {
+        Credential::Bearer(token) => {
+            CheckCaller::Member(verified_token(app, request, token).await?)
+        }
+        Credential::ServiceKey(key) => CheckCaller::Key(verified_key(app, request, key).await?),
+        Credential::AdminKey(_) => return Err(not_for_operators().into()),
+    };
+    let place = limits::admit(app, request, caller.tenant(), caller.actor()).await?;
+    Ok((caller, place))
+}
+
+/// Refuses a service key without the permissions of `R`.
+fn must_have<R: Right>(caller: &CheckCaller) -> Result<(), AuthError> {
+    match caller {
+        CheckCaller::Member(_) => Ok(()),
+        CheckCaller::Key(key) => R::PERMISSIONS.iter().try_for_each(|one| key.must_have(*one)),
+    }
+}
+
+/// A caller who may read recorded decisions: a member of a tenant those about itself, a manager those of the domain that the
+/// request names, or of its own, and a service key those of its tenant.
+#[derive(Debug)]
+pub struct DecisionReader {
+    caller: CheckCaller,
+    _place: RequestPlace,
+}
+
+impl Deref for DecisionReader {
+    type Target = CheckCaller;
+
+    fn deref(&self) -> &CheckCaller {
+        &self.caller
+    }
+}
+
+impl FromRequestParts<App> for DecisionReader {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let request = RequestContext::find(&parts.extensions)?;
+        let (caller, place) = admitted(parts, app, request).await?;
+        let caller = in_named_domain(parts, app, caller)?;
+        must_have::<DecisionsRead>(&caller)?;
+        refuse_unknown(parts)?;
+        Ok(Self { caller, _place: place })
+    }
+}
+
+impl HandlerParameter for DecisionReader {
+    fn describe(operation: &mut Operation) {
+        by_token_or_key(operation, DecisionsRead::KEYS);
+    }
+}
+
+/// Returns the caller in the domain that the request names, or in its own.
+fn in_named_domain(parts: &Parts, app: &App, caller: CheckCaller) -> Result<CheckCaller, ApiError> {
+    let holder = match &caller {
+        CheckCaller::Member(holder) => holder,
+        CheckCaller::Key(_) => {
+            managed_domain::refuse(parts, KEY_TENANT)?;
+            return Ok(caller);
+        }
+    };
+    let Some(domain) = managed_domain::named(&app.mode, parts)? else { return Ok(caller) };
+    let holder = holder.in_domain(domain)?;
+    app.closed_tenants.must_be_open(holder.tenant())?;
+    Ok(CheckCaller::Member(holder))
 }
 
 /// A manager with a token, on a route that does not accept service keys.
@@ -198,8 +266,11 @@ impl<R> Deref for Allowed<R> {
 
 /// The right that a handler's parameter names.
 pub trait Right: Send {
-    /// The permissions that a service key needs, as the API document names them.
+    /// The permissions that a service key needs.
     const PERMISSIONS: &'static [Permission];
+
+    /// The permissions of each kind of service key that the right lets in, as the API document names them.
+    const KEYS: &'static [&'static [Permission]] = &[Self::PERMISSIONS];
 
     /// Refuses a manager without the permissions that it needs for a request with this query.
     fn check(manager: &Manager, _: &Uri) -> Result<(), AuthError> {
@@ -264,19 +335,19 @@ pub enum BundleSend {}
 impl Right for BundleSend {
     const PERMISSIONS: &'static [Permission] = &[Permission::PoliciesWrite];
 
+    const KEYS: &'static [&'static [Permission]] = &[
+        Self::PERMISSIONS,
+        &[Permission::ResourcesWrite],
+        &[Permission::ResolversWrite],
+        &[Permission::WebhooksWrite],
+    ];
+
     fn check(manager: &Manager, uri: &Uri) -> Result<(), AuthError> {
-        let (policies, others) = match Query::read(uri) {
-            Ok(DryRun(true)) => (Permission::PoliciesRead, &BundleRead::PERMISSIONS[1..]),
-            _ => (
-                Permission::PoliciesWrite,
-                &[
-                    Permission::ResourcesWrite,
-                    Permission::ResolversWrite,
-                    Permission::WebhooksWrite,
-                ][..],
-            ),
+        let (policies, kinds) = match Query::read(uri) {
+            Ok(DryRun(true)) => (Permission::PoliciesRead, BundleRead::PERMISSIONS.to_vec()),
+            _ => (Permission::PoliciesWrite, Self::KEYS.concat()),
         };
-        if others.iter().any(|one| manager.must_have(*one).is_ok()) {
+        if kinds.iter().any(|one| manager.must_have(*one).is_ok()) {
             return Ok(());
         }
         manager.must_have(policies)
@@ -330,7 +401,7 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
             Credential::ServiceKey(key) => {
                 let request = RequestContext::find(&parts.extensions)?;
                 let key = verified_key(app, request, key).await?;
-                managed_domain::refuse(parts, "a service key manages its own tenant alone")?;
+                managed_domain::refuse(parts, KEY_TENANT)?;
                 let place = limits::admit(app, request, key.tenant(), key.actor()).await?;
                 begin_write(parts)?;
                 TenantManager { manager: sent_with(key.manager(), request), place }
@@ -347,13 +418,14 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
 
 impl<R: Right> HandlerParameter for Allowed<R> {
     fn describe(operation: &mut Operation) {
-        by_token_or_key(operation, R::PERMISSIONS);
+        by_token_or_key(operation, R::KEYS);
     }
 }
 
-/// Describes a route for a token, or for a service key with `permissions`.
-fn by_token_or_key(operation: &mut Operation, permissions: &[Permission]) {
-    operation.security = Some(vec![scheme("bearer", &[]), scheme("serviceKey", permissions)]);
+/// Describes a route for a token, or for a service key with the permissions of one of `keys`.
+fn by_token_or_key(operation: &mut Operation, keys: &[&[Permission]]) {
+    let keys = keys.iter().map(|permissions| scheme("serviceKey", permissions));
+    operation.security = Some(iter::once(scheme("bearer", &[])).chain(keys).collect());
 }
 
 /// Returns a credential that serves, as the API document names it.

@@ -217,7 +217,7 @@ fn operation_message(error: &OperationError) -> String {
              demand the revision of that write"
         ),
         OperationError::PreconditionFailed => {
-            "the record has changed since: read it again, and send its `ETag`".to_owned()
+            "the record has changed since, or exists already: read it again, and send its `ETag`".to_owned()
         }
         OperationError::Refused(refusal) => refusals::message(refusal),
         OperationError::FilterRefused(refusal) => filter_refusals::message(refusal),

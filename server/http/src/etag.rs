@@ -1,4 +1,4 @@
-//! The headers of entity tags (`docs/semantics.md`, section 8.8): `ETag` and `If-Match`.
+//! The headers of entity tags (`docs/semantics.md`, section 8.8): `ETag`, `If-Match` and `If-None-Match`.
 
 use std::convert::Infallible;
 

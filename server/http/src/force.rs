@@ -7,7 +7,7 @@ use portcullis_operations::ownership::ChangeTerms;
 use utoipa::openapi::path::Operation;
 
 use crate::error::ApiError;
-use crate::etag::IfMatch;
+use crate::etag::{IfMatch, WriteCondition};
 use crate::handler_parameters::HandlerParameter;
 use crate::query::{Query, QueryParameters, QueryReader};
 
@@ -38,6 +38,26 @@ impl<S: Send + Sync> FromRequestParts<S> for Terms {
 impl HandlerParameter for Terms {
     fn describe(operation: &mut Operation) {
         IfMatch::describe(operation);
+        Query::<Force>::describe(operation);
+    }
+}
+
+/// The terms on which a record is created or changed: `If-Match`, `If-None-Match` and `force`.
+pub struct WriteTerms(pub ChangeTerms);
+
+impl<S: Send + Sync> FromRequestParts<S> for WriteTerms {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let WriteCondition(precondition) = WriteCondition::from_request_parts(parts, state).await?;
+        let Force(force) = Query::read(&parts.uri)?;
+        Ok(Self(ChangeTerms { precondition, force }))
+    }
+}
+
+impl HandlerParameter for WriteTerms {
+    fn describe(operation: &mut Operation) {
+        WriteCondition::describe(operation);
         Query::<Force>::describe(operation);
     }
 }

@@ -18,6 +18,10 @@ pub use crate::decision_members::{
 /// for a value.
 pub const HASHED: &str = "hmac";
 
+/// The text of a relation in a record that is absent. No relation has a text as its value, and no condition compares it with
+/// `true` or `false`, as a reader of an earlier version does.
+pub const ABSENT: &str = "absent";
+
 /// The answer to an erasure of the records about a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(examples(json!({"erased": 12})))]
@@ -65,7 +69,8 @@ impl ErasedDecisions {
         let of_receivers = ErasureRest {
             place: "receivers".to_owned(),
             count: sent,
-            why: "they were delivered before the erasure; ask the receivers to erase them"
+            why: "the service sent them, or tried to, before the erasure: the receivers may have them; ask the receivers to \
+                  erase them"
                 .to_owned(),
         };
         let remains = if sent > 0 { vec![of_receivers] } else { Vec::new() };

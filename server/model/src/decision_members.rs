@@ -108,7 +108,7 @@ members! {
     /// The answer of the directory about subject and resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     directory: Option<Box<RawValue>> => Object, Optional, "What the directory said of subject and resource";
-    /// The relations that were read.
+    /// The relations that were read; an absent one is [`ABSENT`](crate::decision::ABSENT), and one without an answer `null`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     relations: Option<Box<RawValue>> => Object, Optional, "The relations that were read";
     /// The answers of resolvers, by namespace.

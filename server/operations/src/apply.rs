@@ -55,6 +55,7 @@ pub use ready::ReadyResolver;
 pub use replace::{BundleOrigin, BundleReach, Replacement, counts_of, replace, with_kinds};
 pub use request::ApplyRequest;
 pub use run::apply_body;
+pub(crate) use run::must_match;
 pub use writes::Writes;
 
 #[cfg(test)]

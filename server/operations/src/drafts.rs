@@ -22,8 +22,9 @@ use portcullis_storage::{Tx, drafts, shadows};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use crate::apply::{BundleOrigin, Replacement, counts_of, replace};
+use crate::apply::{BundleOrigin, Replacement, counts_of, must_match, replace};
 use crate::changes::etag::Precondition;
+use crate::changes::gated_writes::limited_for;
 use crate::changes::ownership::ChangeTerms;
 use crate::changes::written::Stored;
 use crate::content::tenant_content::TenantContent;
@@ -111,7 +112,8 @@ pub async fn put<E: From<OperationError> + Send + 'static>(
 ) -> Result<Stored<StoredDraft>, E> {
     let _turn = app.uploads.begin(caller.tenant()).await?;
     let body = app.compilations.run(caller.tenant(), read).await??;
-    Ok(store(app, caller, name, precondition, body).await?)
+    let stored = store(app, caller, name, precondition, body).await;
+    Ok(stored.map_err(|error| limited_for(caller, error))?)
 }
 
 async fn store(
@@ -121,6 +123,7 @@ async fn store(
     precondition: &Precondition,
     body: DraftBody,
 ) -> Result<Stored<StoredDraft>, OperationError> {
+    must_match(caller, &body.bundle)?;
     let by = app.authored_by(caller.actor());
     let record = DraftRecord {
         name: name.to_owned(),

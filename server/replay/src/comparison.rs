@@ -99,13 +99,12 @@ pub(crate) fn is_recorded(inputs: &RecordedInputs<'_>, again: &Decision<'_>) -> 
 fn is_settled(inputs: &RecordedInputs<'_>, known: KnownEntities<'_>, plan: &Plan) -> bool {
     inputs.with_check(known, plan, |check, _| {
         let roles: Vec<String> = check.roles.iter().map(str::to_owned).collect();
-        let action = check.action.text();
         let cell = MatrixCell {
             subject: Some(check.subject),
             roles: &roles,
             relation: None,
             domain: Some(check.domain),
-            action: Some(&*action),
+            action: Some(check.action),
         };
         // The matrix treats what the check does not have as unknown, not as absent.
         let mut matrix = PlanMatrix::new(plan, check.attributes);

@@ -11,7 +11,7 @@ use portcullis_engine::{
     AttributeAnswer, AttributeAnswers, Check, CheckKind, DEFAULT_DENY, Decision, Effect, Json,
     KnownEntities, OpenQuestion, Plan, Verdict, json,
 };
-use portcullis_model::decision::{HASHED, Via};
+use portcullis_model::decision::{ABSENT, HASHED, Via};
 use uuid::Uuid;
 
 use crate::record_values::{RecordValues, places};
@@ -260,7 +260,8 @@ fn integer(json: &Json<'_>) -> Option<usize> {
 fn add_relations(relations: &Json<'_>, answers: &mut AttributeAnswers) {
     for (name, value) in members_of(Some(relations)) {
         let answer = match value {
-            // The record says of a failed answer only that there was none.
+            Json::String(text) if text == ABSENT => AttributeAnswer::Absent,
+            // The record says of a failed answer only that there was none; an earlier version said no more of an absent one.
             Json::Null => AttributeAnswer::Failed("the relations had no answer".into()),
             value => AttributeAnswer::Value(value.clone().into_owned()),
         };

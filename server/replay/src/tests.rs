@@ -165,6 +165,21 @@ fn a_record_is_decided_by_what_it_has() {
             "relation.viewer == false",
             "allow_to_deny",
         ),
+        // One that is absent is known, and `??` replaces it. One without an answer decides nothing.
+        (
+            json!({"relations": {"viewer": "absent"}}),
+            1,
+            "(relation.viewer == true) ?? true",
+            "exists(relation.viewer)",
+            "allow_to_deny",
+        ),
+        (
+            json!({"relations": {"viewer": null}}),
+            0,
+            "(relation.viewer == true) ?? true",
+            "!exists(relation.viewer)",
+            "same",
+        ),
         (json!({}), 0, "1 == 2", "relation.viewer == true", "undetermined_new"),
         (
             json!({"resolved": {"geo": {"values": {"country": "DE", "city": null}}}}),

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::entity_tables::EntitiesError;
 use crate::filter_refusal::FilterRefusal;
 use crate::plans::{Counted, PlanError};
-use crate::write_refusal::WriteRefusal;
+use crate::write_refusal::{BrokenObjects, WriteRefusal};
 
 /// The cause of a failure, for the log alone.
 pub type Cause = Box<dyn Error + Send + Sync>;
@@ -91,12 +91,15 @@ pub enum OperationError {
 }
 
 impl OperationError {
-    /// Returns the error without the names of cases and policies, for a caller who may not read them.
+    /// Returns the error without the names of stored objects, for a caller who may not read them.
     #[must_use]
-    pub fn without_cases(self) -> Self {
+    pub fn without_names(self) -> Self {
         match self {
             Self::StillRead(what, _) => Self::StillRead(what, Vec::new()),
             Self::CasesFailed { count, .. } => Self::CasesFailed { named: Vec::new(), count },
+            Self::Refused(WriteRefusal::Breaks(broken)) => {
+                WriteRefusal::Breaks(BrokenObjects { first: Vec::new(), ..broken }).into()
+            }
             error => error,
         }
     }

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use crate::database_lock;
+
 /// Creates a directory that only its owner can read, unless it exists.
 pub(super) fn create_dir(path: &Path) -> anyhow::Result<()> {
     std::fs::DirBuilder::new()
@@ -16,30 +18,19 @@ pub(super) fn create_dir(path: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("cannot create the data directory `{}`", path.display()))
 }
 
-/// Locks the data directory for this process until the file is dropped. The lock is the kernel's, so that it also ends with
-/// a process that is killed.
+/// Locks the database in the data directory for this process until the returned file is dropped.
 ///
 /// # Errors
 /// Another process holds the lock.
-pub(super) fn lock_dir(path: &Path) -> anyhow::Result<File> {
-    let file = path.join("lock");
-    let locked = std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(&file)
-        .map_err(TryLockError::Error)
-        .and_then(|file| file.try_lock().map(|()| file));
-    locked.map_err(|error| match error {
+pub(super) fn lock_dir(path: &Path, database: &Path) -> anyhow::Result<File> {
+    database_lock::lock(database).map_err(|error| match error {
         TryLockError::WouldBlock => anyhow::anyhow!(
-            "another `portcullis dev` uses the data directory `{}`; stop it, or give this one another directory and \
-             port: --data-dir DIR --port N",
+            "another `portcullis` uses the data directory `{}`; stop it, or give this one another directory and port: \
+             --data-dir DIR --port N",
             path.display()
         ),
-        TryLockError::Error(error) => {
-            anyhow::Error::new(error).context(format!("cannot lock `{}`", file.display()))
-        }
+        TryLockError::Error(error) => anyhow::Error::new(error)
+            .context(format!("cannot lock the data directory `{}`", path.display())),
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use portcullis_config::{
-    Config, refuse_bypass, refuse_bypassing_role, with_standbys, without_password,
+    Config, database_file, refuse_bypass, refuse_bypassing_role, with_standbys, without_password,
 };
 use portcullis_operations::secrets::hexadecimal;
 use portcullis_storage::encryption::{KeyId, KeyRing};
@@ -22,8 +22,12 @@ pub(super) async fn examine(config: &Config, report: &mut Report) -> Option<Stor
             report.fine(ABOUT, format!("`{shown}` does not exist: the first start makes it"));
             return None;
         }
-        Err(OpenError::Schema(state)) => {
+        Err(state @ (OpenError::NoSchema | OpenError::OlderSchema)) => {
             match judge_role(config).await {
+                Ok(()) if is_in_memory(&config.database_url) => report.warning(
+                    ABOUT,
+                    format!("`{shown}` is in memory: everything is gone when the service stops"),
+                ),
                 Ok(()) => {
                     report.fine(ABOUT, format!("`{shown}`: {state}, and the next start does too"))
                 }
@@ -47,6 +51,10 @@ pub(super) async fn examine(config: &Config, report: &mut Report) -> Option<Stor
         Some(url) => standbys(store, url, report).await,
         None => Some(store),
     }
+}
+
+fn is_in_memory(url: &str) -> bool {
+    url.starts_with("sqlite:") && database_file(url).is_none()
 }
 
 /// Refuses a role that the start refuses before it makes the schema.

@@ -26,11 +26,8 @@ pub(super) async fn examine(config: &Config, report: &mut Report) {
         Err(_) if config.edge.tls.is_some() => Holder::Unknown,
         Err(_) => Holder::Other,
     };
-    // Held until the end of this function, so that the second address must be another one.
-    let public = port("LISTEN_ADDR", config.listen, holder, report);
+    port("LISTEN_ADDR", config.listen, holder, report);
     if let Some(address) = config.edge.admin_listen {
-        let is_public = public.is_some() && address.port() == config.listen.port();
-        let holder = if is_public { Holder::Public } else { holder };
         port("ADMIN_LISTEN_ADDR", address, holder, report);
     }
     let Some(TlsConfig { certificate, key }) = config.edge.tls.clone() else { return };
@@ -48,22 +45,12 @@ enum Holder {
     /// The service with TLS, which is not asked, or another program.
     Unknown,
     Other,
-    /// The listener of `LISTEN_ADDR`, which this process holds.
-    Public,
 }
 
-/// Looks whether an address is free, and returns a listener that holds it. If it is taken, the `holder` has it.
-fn port(
-    variable: &str,
-    address: SocketAddr,
-    holder: Holder,
-    report: &mut Report,
-) -> Option<TcpListener> {
+/// Looks whether an address is free. If it is taken, the `holder` has it.
+fn port(variable: &str, address: SocketAddr, holder: Holder, report: &mut Report) {
     match TcpListener::bind(address) {
-        Ok(listener) => {
-            report.fine(ABOUT, format!("{variable}: `{address}` is free"));
-            return Some(listener);
-        }
+        Ok(_) => report.fine(ABOUT, format!("{variable}: `{address}` is free")),
         Err(fault) if fault.kind() == ErrorKind::AddrInUse => {
             taken(variable, address, holder, report);
         }
@@ -71,7 +58,6 @@ fn port(
             report.wrong(ABOUT, format!("{variable}: cannot listen on `{address}`: {fault}"));
         }
     }
-    None
 }
 
 fn taken(variable: &str, address: SocketAddr, holder: Holder, report: &mut Report) {
@@ -86,10 +72,6 @@ fn taken(variable: &str, address: SocketAddr, holder: Holder, report: &mut Repor
         Holder::Other => {
             let other = "has another program: stop it, or name another address";
             report.wrong(ABOUT, format!("{variable}: `{address}` {other}"));
-        }
-        Holder::Public => {
-            let expected = "expected another port than that of LISTEN_ADDR";
-            report.wrong(ABOUT, format!("{variable}: {expected}, not `{address}`"));
         }
     }
 }

@@ -36,7 +36,7 @@ pub use tenancy::{encryption, providers, secrets, service_keys, tenant_settings,
 pub use commits::commit::Committed;
 pub use databases::hosts::is_secret_parameter;
 pub use databases::notices::{EntitiesNotice, MAX_PAYLOAD, Notice, Notices, RevisionNotice};
-pub use store::standbys::ReadSource;
+pub use store::standbys::{ReadSource, must_follow};
 pub use store::{Store, StoreLimits};
 pub use transactions::error::{OpenError, StoreError};
 pub use transactions::history::{HistoryPosition, REMEMBERED_COMMITS, epoch};

@@ -14,6 +14,7 @@ use portcullis_model::quota::Quotas;
 
 use crate::databases::database::Database;
 use crate::databases::notices::{self, Notices};
+use crate::databases::schema::Migrates;
 use crate::databases::sqlite_pools::SqlitePools;
 use crate::databases::{postgres, sqlite};
 use crate::store::standbys::Standbys;
@@ -76,9 +77,14 @@ impl Store {
     /// # Errors
     /// The URL is not supported, the database cannot be opened, or a migration failed.
     pub async fn open(url: &str) -> Result<Self, OpenError> {
+        Self::open_as(url, Migrates::Everything).await
+    }
+
+    async fn open_as(url: &str, migrates: Migrates) -> Result<Self, OpenError> {
         match url.split_once(':') {
             Some(("sqlite", _)) => {
-                let store = Self::new(Database::Sqlite(Arc::new(SqlitePools::open(url).await?)));
+                let store =
+                    Self::new(Database::Sqlite(Arc::new(SqlitePools::open(url, migrates).await?)));
                 // Noted only: checks need no write, and the next write tries again first.
                 if let Err(error) = store.database.try_to_write().await {
                     tracing::warn!(%error, "the database cannot be written");
@@ -88,21 +94,29 @@ impl Store {
                 Ok(store)
             }
             Some(("postgres" | "postgresql", _)) => {
-                Ok(Self::new(Database::Postgres(Arc::new(postgres::open(url).await?))))
+                Ok(Self::new(Database::Postgres(Arc::new(postgres::open(url, migrates).await?))))
             }
             _ => Err(OpenError::Url(SUPPORTED_URLS.to_owned())),
         }
     }
 
-    /// Opens the database at `url` as [`Store::open`] does, but creates no SQLite file.
+    /// Opens the database at `url` as [`Store::open`] does, but migrates it only if it is empty.
     ///
     /// # Errors
-    /// The errors of [`Store::open`], or the file is missing.
+    /// The errors of [`Store::open`], or the schema is that of an older version.
+    pub async fn open_or_create(url: &str) -> Result<Self, OpenError> {
+        Self::open_as(url, Migrates::Empty).await
+    }
+
+    /// Opens the database at `url` as [`Store::open`] does, but creates and migrates nothing.
+    ///
+    /// # Errors
+    /// The errors of [`Store::open`], or the file or the schema is missing, or the schema is that of an older version.
     pub async fn open_existing(url: &str) -> Result<Self, OpenError> {
         if url.starts_with("sqlite:") {
             sqlite::must_exist(url)?;
         }
-        Self::open(url).await
+        Self::open_as(url, Migrates::Nothing).await
     }
 
     /// Opens the database at `url` to read only, without creating or migrating anything. A write gets an error.
@@ -124,11 +138,11 @@ impl Store {
         }
     }
 
-    /// Opens the database at `url` as [`Store::open_to_read`] does, and refuses a server that [`Store::open`] refuses.
+    /// Opens the database at `url` as [`Store::open_to_read`] does, and refuses what [`Store::open`] refuses.
     /// Returns `None` if the file of SQLite is missing, which [`Store::open`] creates.
     ///
     /// # Errors
-    /// The errors of [`Store::open_to_read`], or the server is not suitable.
+    /// The errors of [`Store::open_to_read`], or the server or the role is not suitable.
     pub async fn examine(url: &str) -> Result<Option<Self>, OpenError> {
         if url.starts_with("sqlite:") && !sqlite::exists(url)? {
             return Ok(None);
@@ -136,7 +150,11 @@ impl Store {
         if url.starts_with("postgres") {
             postgres::suits(url).await?;
         }
-        Self::open_to_read(url).await.map(Some)
+        let opened = Self::open_to_read(url).await;
+        if matches!(opened, Err(OpenError::NoSchema)) && url.starts_with("postgres") {
+            postgres::must_create(url).await?;
+        }
+        opened.map(Some)
     }
 
     /// Opens the database at `url` as [`Store::open`] does, but refuses one that has a table.

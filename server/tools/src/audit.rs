@@ -51,8 +51,6 @@ fn instant(text: &str) -> Result<Timestamp, &'static str> {
 pub async fn list(variables: &Variables, arguments: &AuditArguments) -> anyhow::Result<ExitCode> {
     let operator = OfflineOperator::open(variables).await?;
     let tenant = match arguments.tenant.as_deref() {
-        // A tenant of `selfhost` mode exists from its first write on. Before it there are no records, and no error.
-        Some(tenant) if operator.creates_tenants() => Some(tenant.to_owned()),
         Some(tenant) => Some(operator.tenant(tenant).await.context("--tenant")?),
         None => None,
     };

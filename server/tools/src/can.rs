@@ -8,12 +8,13 @@ use std::process::ExitCode;
 use anyhow::{bail, ensure};
 use portcullis_bundle::Bundle;
 use portcullis_bundle::matrix::{what_can, who_can};
-use portcullis_engine::action::verb_of;
+use portcullis_engine::action::Action;
 use portcullis_engine::resource::split_resource;
 
+use crate::check::hint_about_resource;
 use crate::matrix::{decisions, write};
 use crate::remote_arguments::RemoteArguments;
-use crate::report::TableArguments;
+use crate::report::{ReportFormat, TableArguments};
 
 /// The arguments of `portcullis who-can`.
 #[derive(Debug, clap::Args)]
@@ -60,9 +61,16 @@ pub fn who(arguments: &WhoCanArguments, out: &mut dyn Write) -> anyhow::Result<E
     let (folder, action, resource) = arguments.question()?;
     let bundle = Bundle::read_folder(folder)?;
     let domain = arguments.domain.as_deref().unwrap_or(&bundle.tenant);
-    let action = action.unwrap_or_else(|| verb_of(resource));
+    let action = Action::of(action, resource);
     let table = who_can(&decisions(&bundle), domain, action, resource);
-    write(&table, arguments.table, out)
+    let code = write(&table, arguments.table, out)?;
+    // The other forms are for programs.
+    if arguments.table.report.format == ReportFormat::Text
+        && let Some(hint) = hint_about_resource(&bundle, resource)
+    {
+        writeln!(out, "hint: {hint}")?;
+    }
+    Ok(code)
 }
 
 /// Prints what a subject may do on the resources that are registered or named, and on what it depends.
@@ -161,6 +169,9 @@ mod tests {
         let expected = "ann has bill:shred by the action `void` in acme\n";
         assert_eq!(who(&["void", "bill:shred"]), expected);
         assert_eq!(who(&["read", "bill:pay"]), "everything is denied\n");
+        let hint = "hint: no rule and no policy names `wike:read`; did you mean `wiki:read`?\n";
+        assert_eq!(who(&["wike:read"]), format!("everything is denied\n{hint}"));
+        assert!(!who(&["wike:read", "--format", "json"]).contains("hint"));
         assert_eq!(who(&["pay", "bill:pay", "--domain", "other"]), "everything is denied\n");
         let error = run(directory.path(), "who-can", &["pay", "bill"]).expect_err("no resource");
         assert!(error.contains("expected a resource such as `chart:read`"), "{error}");

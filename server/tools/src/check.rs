@@ -17,6 +17,7 @@ use serde_json::Value;
 
 pub use arguments::CheckArguments;
 use arguments::at;
+pub(crate) use folder::hint_about_resource;
 
 /// The exit code of an allow.
 const ALLOWED: u8 = 0;

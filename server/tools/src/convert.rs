@@ -76,11 +76,17 @@ pub fn run(
     let file = arguments.file.as_deref().filter(|file| *file != Path::new("-"));
     let name = file.map_or("standard input".into(), Path::to_string_lossy);
     let text = match file {
-        Some(file) => {
-            let file = fs::File::open(file).with_context(|| format!("{name}: cannot be read"))?;
-            condition_text::read(file, &name)?
+        Some(file) => fs::File::open(file)
+            .with_context(|| format!("{name}: cannot be read"))
+            .and_then(|file| condition_text::read(file, &name)),
+        None => condition_text::read(input, &name),
+    };
+    let text = match text {
+        Ok(text) => text,
+        Err(fault) => {
+            writeln!(err, "portcullis: {fault:#}")?;
+            return Ok(ExitCode::from(REFUSED));
         }
-        None => condition_text::read(input, &name)?,
     };
     let condition = match read(&text, arguments.from) {
         Ok(condition) => condition,

@@ -4,9 +4,9 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use portcullis_config::{Variables, open_archive};
-use portcullis_decision_log::Verification;
+use portcullis_decision_log::{RecordPlace, Verification};
 
 use crate::exit;
 use crate::operator::OfflineOperator;
@@ -22,6 +22,14 @@ async fn verify_files(variables: &Variables, out: &mut dyn Write) -> anyhow::Res
     let settings = settings.context(
         "DECISION_LOG_URL: the place of the record is not set: give the command the variables of the service",
     )?;
+    // To open a folder makes it, and an empty one would count as a whole record.
+    if let RecordPlace::Folder(folder) = &settings.place {
+        ensure!(
+            folder.is_dir(),
+            "DECISION_LOG_URL: there is no folder `{}`: give the command the variables of the service, which makes it",
+            folder.display()
+        );
+    }
     let keys = variables.encryption_keys()?;
     let OfflineOperator { store, .. } = OfflineOperator::open(variables).await?;
     let archive = open_archive(&settings, &store, &keys)?;

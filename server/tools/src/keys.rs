@@ -11,6 +11,7 @@ use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
 use portcullis_model::page::Page;
 use portcullis_model::service_key::{DOMAIN_FORM, NewServiceKey, Permission, is_domain};
+use portcullis_model::tenant::TenantState;
 use portcullis_operations::{service_keys, tenants};
 use uuid::Uuid;
 
@@ -75,8 +76,12 @@ async fn existing_or_new(
     operator.must_serve(name).context("--tenant")?;
     // A tenant that exists needs no further check: its name was accepted when it was made.
     if let Some(tenant) = tenants::find(&operator.store, name).await? {
+        if tenant.state == Some(TenantState::Deleting) {
+            bail!("--tenant: the tenant `{name}` is being deleted");
+        }
         return Ok(tenant.id);
     }
+    operator.must_be_free(name).await.context("--tenant")?;
     if !operator.creates_tenants() {
         bail!("--tenant: there is no tenant `{name}`; `POST /admin/tenants` creates one");
     }

@@ -1,7 +1,7 @@
 //! The operator on the command line.
 
-use anyhow::{Context, bail};
-use portcullis_config::{Variables, open_database, open_existing_database};
+use anyhow::bail;
+use portcullis_config::{Variables, open_existing_database, open_or_create_database};
 use portcullis_model::Authorship;
 use portcullis_model::audit::{ADMIN_ACTOR, CredentialKind, Origin};
 use portcullis_model::clock::Clock;
@@ -19,13 +19,14 @@ pub(crate) struct OfflineOperator {
 }
 
 impl OfflineOperator {
-    /// Opens the database that the variables name, and migrates it. The database must exist: a new one has nothing that
-    /// a command can list or change, and its file would hide that `DATABASE_URL` names another one.
+    /// Opens the database that the variables name. The database must exist: a new one has nothing that a command can list or
+    /// change, and its file would hide that `DATABASE_URL` names another one. It must have the schema of this version: a command
+    /// that migrates it would take away the way back to the version before.
     pub(crate) async fn open(variables: &Variables) -> anyhow::Result<Self> {
         Self::open_or_create(variables, false).await
     }
 
-    /// Opens the database that the variables name, and migrates it. A missing one is created if `creates` is true.
+    /// Opens the database that the variables name, as [`Self::open`] does. A missing one is created if `creates` is true.
     pub(crate) async fn open_or_create(
         variables: &Variables,
         creates: bool,
@@ -35,7 +36,7 @@ impl OfflineOperator {
         let only_tenant = variables.only_tenant()?;
         let store = match creates {
             // Only a command that creates something may make a database that does not exist.
-            true => open_database(&url).await?,
+            true => open_or_create_database(&url).await?,
             false => open_existing_database(&url).await?,
         };
         let by = Authorship { actor: ADMIN_ACTOR.to_owned(), at: Clock::system().now().into() };
@@ -76,7 +77,21 @@ impl OfflineOperator {
     /// # Errors
     /// There is no such tenant: the name may be mistyped.
     pub(crate) async fn tenant(&self, name: &str) -> anyhow::Result<String> {
-        let found = tenants::find(&self.store, name).await?;
-        Ok(found.with_context(|| format!("there is no tenant `{name}`"))?.id)
+        if let Some(found) = tenants::find(&self.store, name).await? {
+            return Ok(found.id);
+        }
+        self.must_be_free(name).await?;
+        bail!("there is no tenant `{name}`")
+    }
+
+    /// Refuses the id of a tenant that was deleted, until another one may have it.
+    pub(crate) async fn must_be_free(&self, id: &str) -> anyhow::Result<()> {
+        match tenants::forgotten_at(&self.store, id).await? {
+            Some(at) => bail!(
+                "the tenant `{id}` is deleted; its name is free again from {at} on, when a running service has removed the \
+                 last of it"
+            ),
+            None => Ok(()),
+        }
     }
 }

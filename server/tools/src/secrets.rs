@@ -9,7 +9,7 @@ use portcullis_operations::secrets;
 
 use crate::operator::OfflineOperator;
 
-/// Encrypts every secret with the first key of `ENCRYPTION_KEY`, and prints the number of secrets of each key. The exit
+/// Encrypts every secret with the first key of `ENCRYPTION_KEY`, signs the manifest of recorded decisions with it, and prints the number of secrets of each key. The exit
 /// code is 1 while a secret needs another key.
 pub async fn reencrypt(variables: &Variables) -> anyhow::Result<ExitCode> {
     let keys = variables.encryption_keys()?;
@@ -21,6 +21,9 @@ pub async fn reencrypt(variables: &Variables) -> anyhow::Result<ExitCode> {
     store.close().await;
     let mut out = std::io::stdout();
     writeln!(out, "re-encrypted {} secrets", report.reencrypted)?;
+    if report.signed > 0 {
+        writeln!(out, "signed {} rows of the manifest of recorded decisions anew", report.signed)?;
+    }
     let mut needs_another = false;
     for (id, number) in report.by_key {
         let is_first = id == keys.first_id();

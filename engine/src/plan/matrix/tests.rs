@@ -1,13 +1,16 @@
 //! Outcomes of cells, as text.
 
+use std::sync::Arc;
+
 use uuid::Uuid;
 
 use super::{MatrixCell, Outcome, PlanMatrix};
 use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::rbac::{Effect, Rule, RuleTuple};
-use crate::request::Attributes;
+use crate::request::{Action, Attributes};
 use crate::resource::ResourcePattern;
+use crate::tenant_facts::TenantFacts;
 use crate::{expression, invalid};
 
 type Sample = (&'static [&'static str], &'static [(&'static str, i32, &'static str)], &'static str);
@@ -108,7 +111,7 @@ fn shown(plan: &Plan) -> String {
         roles: &roles,
         relation: None,
         domain: Some("er"),
-        action: Some("read"),
+        action: Some(Action::Plain("read")),
     };
     match PlanMatrix::new(plan, Attributes::default()).outcome(&cell) {
         Outcome::Allow => "allow".to_owned(),
@@ -166,7 +169,7 @@ fn cells_that_leave_a_test_open_have_an_outcome_of_their_own() -> Result<(), inv
         roles: &[],
         relation: None,
         domain: Some("er"),
-        action: Some("read"),
+        action: Some(Action::Plain("read")),
     };
     assert!(matches!(matrix.outcome(&known), Outcome::Deny));
     let open = MatrixCell { domain: None, ..known };
@@ -201,4 +204,46 @@ fn large_conditions_cost_as_much_as_many_policies() -> Result<(), invalid::Fault
     let costs: Result<Vec<usize>, invalid::Fault> = costs.into_iter().collect();
     assert_eq!(costs?, [1, 2, 11]);
     Ok(())
+}
+
+#[test]
+fn a_cell_tells_an_action_that_is_sent_from_one_that_is_left_out() {
+    let resource = "doc:do%20it";
+    let roles = ["editor".to_owned()];
+    let facts = TenantFacts { relations: Some("types".into()), ..TenantFacts::default() };
+    let facts = Arc::new(facts);
+    for (act, action, expected) in [
+        ("do it", Action::of(None, resource), Effect::Allow),
+        ("do%20it", Action::of(None, resource), Effect::Allow),
+        ("do it", Action::Plain("do%20it"), Effect::Deny),
+        ("do%20it", Action::Plain("do%20it"), Effect::Allow),
+        ("do%20it", Action::Plain("do it"), Effect::Deny),
+        ("do it", Action::Plain("do it"), Effect::Allow),
+    ] {
+        for (sub, obj) in [
+            ("editor", ResourcePattern::Exact(resource.to_owned())),
+            ("editor@resource", ResourcePattern::Exact(resource.to_owned())),
+            ("editor@resource", ResourcePattern::Name("doc".to_owned())),
+            ("editor@resource", ResourcePattern::Any),
+        ] {
+            let [sub, dom, act] = [sub, "*", act].map(str::to_owned);
+            let rule = Rule {
+                id: Uuid::from_u128(1),
+                tuple: RuleTuple { sub, dom, obj, act },
+                effect: Effect::Allow,
+            };
+            let rules = [rule];
+            let plan = Plan::compile_with(resource, 1, &rules, [], Arc::clone(&facts), |_| None);
+            let (subject, relation, domain) = (None, Some("editor"), Some("er"));
+            let cell =
+                MatrixCell { subject, roles: &roles, relation, domain, action: Some(action) };
+            let outcome = PlanMatrix::new(&plan, Attributes::default()).outcome(&cell);
+            let actual = match outcome {
+                Outcome::Allow => Effect::Allow,
+                Outcome::Deny => Effect::Deny,
+                Outcome::Depends(_) => panic!("{:?} {action:?}", rules[0].tuple),
+            };
+            assert_eq!(actual, expected, "{:?} {action:?}", rules[0].tuple);
+        }
+    }
 }

@@ -21,6 +21,10 @@ pub(super) const STANDS: TimeDelta = TimeDelta::minutes(1);
 const MAX_VALUES: usize = 256;
 /// The most values that are collected, many of them twice.
 const MAX_NAMED: usize = 4 * MAX_VALUES;
+/// The most items of which each set is tried as a list.
+const MAX_ITEMS: usize = 3;
+/// A text that no test names, unless it is one of the tests.
+const OTHER: &str = "other";
 /// The hours in which a time window is looked for: a week and a day.
 const HOURS: i64 = 8 * 24;
 
@@ -37,10 +41,12 @@ pub(super) struct Values<'v> {
     instants: Vec<DateTime<Utc>>,
     /// Texts that tests order.
     texts: Vec<String>,
-    prefixes: Vec<String>,
-    suffixes: Vec<String>,
-    /// Whether a test looks for a part of a text.
-    has_parts: bool,
+    /// The parts that tests look for in texts, each once.
+    parts: Vec<(Part, String)>,
+    /// The items that tests look for in lists, each once: at most one more than [`MAX_ITEMS`].
+    items: Vec<Json<'static>>,
+    /// The number of these tests.
+    item_tests: usize,
     /// The number of tests of the attribute but for those of its presence, and whether one of them is about the items of a list.
     tests: usize,
     has_lists: bool,
@@ -111,16 +117,15 @@ impl<'v> Values<'v> {
             }
             Predicate::Compare(operator, operand) => {
                 let form = operator.row().form;
-                self.has_parts |= matches!(form, Form::Part(_));
-                if test.attribute == slot
-                    && let Some(right) = operand.value(|other| run.value(*other))
-                {
-                    self.add_left(form, right);
+                let (left, right) =
+                    (run.value(test.attribute), operand.value(|other| run.value(*other)));
+                if test.attribute == slot {
+                    self.add_first(form, right);
+                    right.into_iter().for_each(|right| self.add_left(form, right));
                 }
-                if matches!(operand, Operand::Attribute(other) if *other == slot)
-                    && let Some(left) = run.value(test.attribute)
-                {
-                    self.add_right(form, left);
+                if matches!(operand, Operand::Attribute(other) if *other == slot) {
+                    self.add_first(form, left);
+                    left.into_iter().for_each(|left| self.add_right(form, left));
                 }
             }
             alone => self.add_alone(alone),
@@ -155,6 +160,19 @@ impl<'v> Values<'v> {
         }
     }
 
+    /// Adds a value to begin with, if the other side of a test has none that the test compares: then both must change.
+    fn add_first(&mut self, form: Form, other: Option<AttributeValue<'_>>) {
+        match form {
+            Form::Instants(_) if other.and_then(|other| other.instant()).is_none() => {
+                self.instants.push(self.now);
+            }
+            Form::Items(_) if !matches!(other, Some(AttributeValue::List(_))) => {
+                self.note_items(&[text(OTHER)]);
+            }
+            _ => {}
+        }
+    }
+
     /// Adds values of the left side.
     pub(super) fn add_left(&mut self, form: Form, right: AttributeValue<'_>) {
         match form {
@@ -167,19 +185,16 @@ impl<'v> Values<'v> {
                 }
             }
             Form::Member => self.add_items(right),
-            Form::Part(Part::Anywhere) => {
-                self.add_scalar(right, false);
-                self.add_lists(right);
-            }
             Form::Part(part) => {
-                if let AttributeValue::Text(text) = right {
-                    let parts = match part {
-                        Part::Start => &mut self.prefixes,
-                        Part::Anywhere | Part::End => &mut self.suffixes,
-                    };
-                    parts.push(text.to_owned());
+                if let AttributeValue::Text(text) = right
+                    && !self.parts.iter().any(|(own, known)| *own == part && known == text)
+                {
+                    self.parts.push((part, text.to_owned()));
                 }
                 self.add_scalar(right, false);
+                if part == Part::Anywhere {
+                    self.add_lists(right);
+                }
             }
             Form::Items(_) => self.add_lists(right),
         }
@@ -232,6 +247,7 @@ impl<'v> Values<'v> {
             // A list of a request has no booleans.
             list.retain(|item| matches!(item, Json::String(_) | Json::Number(_)));
         }
+        self.note_items(&wanted);
         let without = present.iter().filter(|item| !wanted.contains(item)).cloned();
         let without: Vec<_> = without.collect();
         let with = without.iter().chain(&wanted).cloned().collect();
@@ -241,6 +257,75 @@ impl<'v> Values<'v> {
         self.others.extend([Json::Array(without), Json::Array(Vec::new())]);
     }
 
+    /// Notes items that a test looks for in a list.
+    fn note_items(&mut self, wanted: &[Json<'static>]) {
+        self.item_tests += 1;
+        for item in wanted {
+            if self.items.len() <= MAX_ITEMS && !self.items.contains(item) {
+                self.items.push(item.clone());
+            }
+        }
+    }
+
+    /// Adds a list with all items that tests look for and one that none does; for several tests each list with some of the
+    /// items, because they may want several at once.
+    fn add_mixed_lists(&mut self) {
+        if self.item_tests == 0 {
+            return;
+        }
+        let fresh = fresh(&self.items);
+        self.others.push(Json::Array(self.items.iter().cloned().chain([fresh.clone()]).collect()));
+        if self.item_tests < 2 {
+            return;
+        }
+        if self.items.len() > MAX_ITEMS {
+            self.are_exact = false;
+            return;
+        }
+        // The largest come first: an item more seldom harms.
+        for set in (0..1_usize << self.items.len()).rev() {
+            let some = self.items.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1);
+            let some = some.map(|(_, item)| item.clone());
+            self.others.push(Json::Array(some.clone().collect()));
+            self.others.push(Json::Array(some.chain([fresh.clone()]).collect()));
+        }
+    }
+
+    /// Adds texts that have a part that a test looks for, or several, or none, and equal no text that a test names.
+    fn add_parted_texts(&mut self) {
+        if self.parts.is_empty() {
+            return;
+        }
+        let named = self.named.iter().filter_map(Json::as_str);
+        let known: String = named.chain(self.parts.iter().map(|(_, part)| &**part)).collect();
+        let Some(gap) =
+            ('a'..='z').chain('\u{4e00}'..='\u{9fff}').find(|one| !known.contains(*one))
+        else {
+            self.are_exact = false;
+            return;
+        };
+        let starts = self.parts.iter().filter(|(part, _)| *part == Part::Start);
+        let ends = self.parts.iter().filter(|(part, _)| *part == Part::End);
+        let inner = self.parts.iter().filter(|(part, _)| *part == Part::Anywhere);
+        let inner = inner.map(|(_, text)| format!("{text}{gap}")).collect::<String>();
+        let starts: Vec<_> = starts.map(|(_, text)| &**text).chain([""]).collect();
+        let ends: Vec<_> = ends.map(|(_, text)| &**text).chain([""]).collect();
+        let mut all = Vec::new();
+        for start in starts {
+            for end in &ends {
+                all.push(text(&format!("{start}{end}")));
+                all.push(text(&format!("{start}{gap}{end}")));
+                all.push(text(&format!("{start}{gap}{inner}{end}")));
+            }
+        }
+        self.others.extend(all);
+        // Parts of different places can overlap, and so can two within a text, in more ways than these.
+        let first = self.parts.first().map(|(part, _)| *part);
+        let are_alike = self.parts.iter().all(|(part, _)| Some(*part) == first);
+        let is_exact = self.parts.len() < 2 || are_alike && first != Some(Part::Anywhere);
+        self.are_exact &= is_exact;
+    }
+
     /// Returns the values, each once; `None`, which is last, leaves the attribute out.
     pub(super) fn finish(mut self) -> (Vec<Option<Json<'static>>>, bool) {
         // A list that another test wants may be none of these.
@@ -248,14 +333,9 @@ impl<'v> Values<'v> {
         self.add_between_numbers();
         self.add_between_instants();
         self.add_between_texts();
-        for prefix in &self.prefixes {
-            let both = self.suffixes.iter().map(|suffix| text(&format!("{prefix}{suffix}")));
-            self.others.extend(both);
-        }
-        let fresh = (0..).map(|count| text(&format!("other{}", "-".repeat(count))));
-        let named = &self.named;
-        // The search ends, because `named` is finite.
-        self.others.extend({ fresh }.find(|fresh| !named.contains(fresh)));
+        self.others.push(fresh(&self.named));
+        self.add_mixed_lists();
+        self.add_parted_texts();
         let mut values: Vec<Option<Json<'static>>> = Vec::new();
         for value in self.named.into_iter().chain(self.others) {
             if values.len() == MAX_VALUES {
@@ -295,7 +375,7 @@ impl<'v> Values<'v> {
         // One text has two gaps already, so the place exists.
         all.insert(2, above);
         // A text at its place in the order can have or lack a part in more ways than these.
-        self.are_exact &= !self.has_parts;
+        self.are_exact &= self.parts.is_empty();
         self.others.extend(all.iter().map(|between| text(between)));
     }
 
@@ -311,6 +391,16 @@ impl<'v> Values<'v> {
         let all = between.chain(instants.iter().copied());
         self.others.extend(all.map(|instant| Json::String(date_time(instant).into())));
     }
+}
+
+/// Returns a text that is none of `known`.
+fn fresh(known: &[Json<'_>]) -> Json<'static> {
+    let mut fresh = OTHER.to_owned();
+    // Ends, because `known` is finite.
+    while known.iter().any(|known| known.as_str() == Some(&fresh)) {
+        fresh.push('-');
+    }
+    text(&fresh)
 }
 
 fn text(text: &str) -> Json<'static> {

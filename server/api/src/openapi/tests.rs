@@ -228,6 +228,30 @@ fn a_header_that_is_named_is_described() {
 }
 
 #[test]
+fn a_write_that_may_create_a_record_takes_a_condition_against_it() {
+    for document in documents() {
+        for (path, method, operation) in all_operations(&document) {
+            if method == "put" && !operation["responses"]["201"].is_null() {
+                let mut parameters = operation["parameters"].as_array().into_iter().flatten();
+                assert!(parameters.any(|one| one["name"] == "If-None-Match"), "{path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_applies_with_the_right_to_write_one_kind() {
+    for document in documents() {
+        let security = &document["paths"]["/api/v1/apply"]["post"]["security"];
+        let keys = security.as_array().into_iter().flatten().map(|one| &one["serviceKey"]);
+        let keys: Vec<&Value> = keys.filter(|key| !key.is_null()).collect();
+        let writes = ["policies", "resources", "resolvers", "webhooks"]
+            .map(|kind| json!([format!("{kind}:write")]));
+        assert_eq!(keys, writes.iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn managers_name_a_domain_where_a_domain_is_a_tenant() {
     let reference = reference("parameters", "X-Domain");
     let [selfhost, saas] = documents();
@@ -236,20 +260,12 @@ fn managers_name_a_domain_where_a_domain_is_a_tenant() {
         let parameters = operation["parameters"].as_array().expect("parameters");
         let is_named = parameters.contains(&reference);
         let by_token = operation["security"][0].get("bearer").is_some();
-        // Their bodies name the domain; records of decisions are those of the caller's own.
-        let questions = [
-            "check",
-            "checks",
-            "resources/access/check",
-            "plan",
-            "permissions",
-            "matrix",
-            "parity",
-        ];
-        let is_question = path.strip_prefix("/api/v1/").is_some_and(|path| {
-            let asks = ["search/", "decisions"].iter().any(|start| path.starts_with(start));
-            asks || questions.contains(&path)
-        });
+        // Their bodies name the domain.
+        let questions =
+            ["check", "checks", "resources/access/check", "plan", "permissions", "matrix"];
+        let is_question = path
+            .strip_prefix("/api/v1/")
+            .is_some_and(|path| path.starts_with("search/") || questions.contains(&path));
         let is_check = is_question || path.starts_with("/access/v1/");
         assert_eq!(is_named, by_token && !is_check, "{method} {path}");
         paths.extend(is_named.then_some(path));

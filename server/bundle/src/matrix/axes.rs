@@ -6,6 +6,7 @@ use portcullis_engine::RoleInclusions;
 use portcullis_engine::matrix::MatrixCell;
 use portcullis_engine::rbac::WILDCARD;
 use portcullis_engine::relation::relation_of_subject;
+use portcullis_engine::request::Action;
 use portcullis_engine::resource::split_resource;
 
 use super::decision_set::Matching;
@@ -21,7 +22,8 @@ pub(super) struct Axes<'s> {
     /// False if only some roles are wanted.
     pub(super) has_all_roles: bool,
     pub(super) domains: Vec<Option<&'s str>>,
-    pub(super) actions: Vec<Option<&'s str>>,
+    /// The verb of the resource stands for checks that leave the action out.
+    pub(super) actions: Vec<Option<Action<'s>>>,
     /// The verb of the resource, and the actions that its own rules and policies name.
     named: BTreeSet<&'s str>,
     /// Whether the axes are of a pattern, which has no verb.
@@ -37,7 +39,7 @@ pub(super) struct Wanted<'s> {
     /// Without a subject, each is its own role.
     pub(super) roles: &'s [String],
     pub(super) domain: Option<&'s str>,
-    pub(super) action: Option<&'s str>,
+    pub(super) action: Option<Action<'s>>,
 }
 
 impl<'s> Axes<'s> {
@@ -59,10 +61,15 @@ impl<'s> Axes<'s> {
                 actions.insert(&rule.tuple.act);
             }
         }
-        named_actions.extend(split_resource(resource).map(|(_, verb)| verb));
+        let verb = split_resource(resource).map(|(_, verb)| verb);
+        named_actions.extend(verb);
         actions.extend(&named_actions);
         sets.iter().for_each(|(_, inclusions)| inclusions.add_including(&mut roles));
         let roles = named(roles).map(|role| with_included(inclusions, [role]));
+        let actions = named(actions).map(|action| match Some(action) == verb {
+            true => Action::verb(action),
+            false => Action::Plain(action),
+        });
         Self {
             subject: None,
             // The last row has no role: it stands for everybody whom nothing names.
@@ -71,7 +78,7 @@ impl<'s> Axes<'s> {
             has_all_roles: true,
             // `None` stands for every value that no rule names.
             domains: named(domains).map(Some).chain([None]).collect(),
-            actions: named(actions).map(Some).chain([None]).collect(),
+            actions: actions.map(Some).chain([None]).collect(),
             named: named_actions,
             are_of_pattern: resource.ends_with(WILDCARD),
             inclusions,
@@ -102,7 +109,7 @@ impl<'s> Axes<'s> {
             has_all_roles: wanted.subject.is_none() && wanted.roles.is_empty(),
             domains: wanted.domain.map_or(self.domains, |domain| vec![Some(domain)]),
             actions: wanted.action.map_or(self.actions, |action| vec![Some(action)]),
-            named: wanted.action.map_or(self.named, |action| BTreeSet::from([action])),
+            named: wanted.action.map_or(self.named, |action| BTreeSet::from([action.written()])),
             are_of_pattern: self.are_of_pattern,
         }
     }

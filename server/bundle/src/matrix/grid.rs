@@ -52,7 +52,7 @@ impl<'a> Grid<'a> {
         let lines = by_role.into_iter().map(|([role, domain, action], value)| Line {
             role: name(role, |place| axes.roles.get(place)?.first().cloned()),
             domain: name(domain, |place| axes.domains.get(place)?.map(str::to_owned)),
-            action: name(action, |place| axes.actions.get(place)?.map(str::to_owned)),
+            action: name(action, |place| Some((*axes.actions.get(place)?)?.written().to_owned())),
             value,
         });
         lines.collect()

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use portcullis_engine::ResourcePattern;
 use portcullis_engine::matrix::{Outcome, PlanMatrix};
-use portcullis_engine::request::Attributes;
+use portcullis_engine::request::{Action, Attributes};
 use portcullis_model::apply::CellDecision;
 use serde::Serialize;
 
@@ -75,13 +75,18 @@ pub fn table(set: &DecisionSet<'_>, filter: &MatrixFilter) -> MatrixTable {
 }
 
 /// Decides one action on one resource for every role in one domain.
-pub fn who_can(set: &DecisionSet<'_>, domain: &str, action: &str, resource: &str) -> MatrixTable {
+pub fn who_can(
+    set: &DecisionSet<'_>,
+    domain: &str,
+    action: Action<'_>,
+    resource: &str,
+) -> MatrixTable {
     let mut budget = Budget::new();
     let wanted = Wanted { domain: Some(domain), action: Some(action), ..Wanted::default() };
     let rows = rows_of(resource, set, &wanted, &mut budget).unwrap_or_default();
     // Each axis has the wanted value alone, which lines show as `*`.
     let named = rows.into_iter().map(|(is_about, row)| {
-        let (domain, action) = (Some(domain.to_owned()), Some(action.to_owned()));
+        let (domain, action) = (Some(domain.to_owned()), Some(action.text().into_owned()));
         (is_about, MatrixRow { domain, action, ..row })
     });
     MatrixTable::new(named.collect(), &budget)

@@ -51,11 +51,14 @@ pub enum ArchiveError {
     NoStore,
     #[error("decisions are recorded faster than they are sealed")]
     Busy,
-    #[error("{0} replicas did not seal their decisions")]
+    #[error("{0} replicas did not erase their decisions about persons")]
     Silent(usize),
     /// A file was removed before the manifest named it: the next try stores it anew.
     #[error("a file of the decision log was removed before its manifest named it")]
     Unnamed,
+    /// The tenant erased so many persons that another one cannot be noted.
+    #[error("too many persons are erased: {0}")]
+    TooManyErasures(i64),
     /// The erasure goes on.
     #[error("the erasure is not done yet")]
     Erasing,

@@ -4,12 +4,15 @@
 use portcullis_model::Timestamp;
 use portcullis_storage::decision_files::{self, FileRow};
 use portcullis_storage::encryption::{KeyRing, MAC_BYTES};
-use portcullis_storage::{StoreError, Tx};
+use portcullis_storage::{Store, StoreError, Tx};
 use sha2::{Digest, Sha256};
 
 /// The cause of a row that stands for removed ones: `records` has their number, `sha256` the hash before the first of them,
 /// `hash` the hash of the last.
 const PRUNED: &str = "pruned";
+
+/// Most rows that are signed anew in one transaction.
+const SIGNED_AT_ONCE: i64 = 1_000;
 
 /// A change of the files.
 #[derive(Clone, Debug)]
@@ -51,7 +54,7 @@ pub(crate) async fn append(
             deleted: false,
         };
         row.hash = hash_of(&hash, &row);
-        row.mac = keys.authenticate(&parts(&row.hash)).to_vec();
+        row.mac = mac_of(keys, &row);
         decision_files::append(tx, &row).await?;
         hash = row.hash;
     }
@@ -106,6 +109,37 @@ pub(crate) fn is_signed(keys: &KeyRing, row: &FileRow) -> bool {
     keys.is_authentic(&parts(&row.hash), &mac)
 }
 
+/// Returns the signature of a row by the first key.
+fn mac_of(keys: &KeyRing, row: &FileRow) -> Vec<u8> {
+    let mac = match is_pruned(row) {
+        true => keys.authenticate(&pruned_parts(&hash_of(&row.sha256, row), &row.hash)),
+        false => keys.authenticate(&parts(&row.hash)),
+    };
+    mac.to_vec()
+}
+
+/// Signs the rows anew, by the first key, that another key of the ring signed, so that the others can go. Returns how many.
+///
+/// # Errors
+/// The store failed. A repetition does the rest.
+pub async fn sign_manifest_anew(store: &Store, keys: &KeyRing) -> Result<usize, StoreError> {
+    let (mut after, mut signed) = (0, 0);
+    loop {
+        let mut tx = store.write_all().await?;
+        let rows = decision_files::list(&mut tx, after, SIGNED_AT_ONCE).await?;
+        for row in rows.iter().filter(|row| is_signed(keys, row)) {
+            let mac = mac_of(keys, row);
+            if mac != row.mac {
+                decision_files::sign(&mut tx, row.seq, &mac).await?;
+                signed += 1;
+            }
+        }
+        tx.commit().await?;
+        let Some(last) = rows.last() else { return Ok(signed) };
+        after = last.seq;
+    }
+}
+
 /// Returns a row that stands for the rows from `first` to `last`. The first of them follows the hash `before`.
 pub(crate) fn pruned(
     keys: &KeyRing,
@@ -127,7 +161,7 @@ pub(crate) fn pruned(
         gone_at: None,
         deleted: false,
     };
-    row.mac = keys.authenticate(&pruned_parts(&hash_of(&row.sha256, &row), &row.hash)).to_vec();
+    row.mac = mac_of(keys, &row);
     row
 }
 

@@ -51,9 +51,18 @@ impl Archive {
 
     /// Returns the authentication code of a subject: the database does not name the persons whose records are erased.
     pub(crate) fn code_of(&self, tenant: &str, subject: &str) -> Vec<u8> {
-        let parts = [b"erased subject".as_slice(), tenant.as_bytes(), subject.as_bytes()];
-        self.keys().authenticate(&parts).to_vec()
+        self.keys().authenticate(&parts(tenant, subject)).to_vec()
     }
+
+    /// Returns the codes of a subject by each key, the newest first: an erasure may have been noted with an older key.
+    pub(crate) fn codes_of(&self, tenant: &str, subject: &str) -> Vec<Vec<u8>> {
+        self.keys().codes_of(&parts(tenant, subject)).map(Vec::from).collect()
+    }
+}
+
+/// Returns the parts of which the code of a subject is made.
+fn parts<'p>(tenant: &'p str, subject: &'p str) -> [&'p [u8]; 3] {
+    [b"erased subject", tenant.as_bytes(), subject.as_bytes()]
 }
 
 impl Excluded {
@@ -61,7 +70,7 @@ impl Excluded {
         let leaving = tenants::leaving(tx).await?.into_iter().collect();
         let created = tenants::created(tx, tenants).await?.into_iter().collect();
         let mut persons = BTreeMap::<String, BTreeMap<Vec<u8>, i64>>::new();
-        for erasure in decision_erasures::list(tx).await? {
+        for erasure in decision_erasures::list(tx, tenants).await? {
             let of_tenant = persons.entry(erasure.tenant_id).or_default();
             of_tenant.insert(erasure.subject, erasure.erased_at);
         }
@@ -93,10 +102,10 @@ impl Excluded {
         // Most tenants have no erasure: their records are not parsed.
         let persons = self.persons.get(tenant)?;
         let Subject { subject } = serde_json::from_slice(json).ok()?;
-        let code = archive.code_of(tenant, &subject);
+        let mut codes = archive.codes_of(tenant, &subject).into_iter();
+        let (code, at) = codes.find_map(|code| persons.get_key_value(&code))?;
         // What the person does after the erasure is recorded like anybody else's decisions.
-        persons.get(&code).filter(|at| Timestamp::from_id(id).millis() <= **at)?;
-        Some(code)
+        (Timestamp::from_id(id).millis() <= *at).then(|| code.clone())
     }
 
     /// Returns whether the record is of a tenant that is gone, or of one that had the id before: it names a revision, and

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::*;
 use crate::segment::Segment;
 use crate::wanted::Wanted;
-use crate::{Archive, DecisionOrder, DecisionSpan, RecordFault, RecordPlace};
+use crate::{Archive, DecisionOrder, DecisionSpan, RecordFault, RecordPlace, sign_manifest_anew};
 
 on_every_database!(
     answers_are_the_same_before_and_after_records_come_to_rest,
@@ -21,6 +21,7 @@ on_every_database!(
     a_repeated_seal_makes_no_duplicate,
     an_erased_person_is_gone_and_the_chain_says_so,
     a_file_that_is_written_anew_has_no_erased_person,
+    a_manifest_is_proved_by_a_new_key,
     what_somebody_changes_is_found,
     old_records_go,
     records_of_a_deleted_tenant_do_not_come_to_rest,
@@ -306,7 +307,7 @@ async fn an_erased_person_is_gone_and_the_chain_says_so(database: TestDatabase) 
 }
 
 async fn a_file_that_is_written_anew_has_no_erased_person(database: TestDatabase) {
-    let place = Place::of(&database).await;
+    let mut place = Place::of(&database).await;
     let (log, ids, archive) = (place.log(), Numbered::default(), place.archive());
     ids.1.store(-10_000, Ordering::Relaxed);
     record(&log, &ids, "acme", 30).await;
@@ -316,13 +317,35 @@ async fn a_file_that_is_written_anew_has_no_erased_person(database: TestDatabase
     // Another process noted the erasure, and another one writes the file anew for another reason.
     let mut tx = place.store.write_as("acme").await.expect("begins");
     let code = archive.code_of("acme", "user \"3\"");
-    decision_erasures::begin(&mut tx, &code, Timestamp::from_millis(NOON)).await.expect("is noted");
+    decision_erasures::begin(&mut tx, &code, Timestamp::from_millis(NOON), i64::MAX)
+        .await
+        .expect("is noted");
     tx.commit().await.expect("is kept");
     let path = parts.expect("reads").remove(0).path().to_owned();
-    archive.rewrite(&path, Timestamp::from_millis(NOON)).await.expect("works");
+    // It has a newer key in front of the one with which the erasure was noted.
+    place.key = format!("{},{}", KeyRing::generate_key().expect("a key"), place.key);
+    place.archive().rewrite(&path, Timestamp::from_millis(NOON)).await.expect("works");
     assert!(texts(&log, &person, DecisionOrder::NewestFirst).await.is_empty());
     let all = DecisionSelection::default();
     assert_eq!(texts(&log, &all, DecisionOrder::NewestFirst).await.len(), 27);
+}
+
+async fn a_manifest_is_proved_by_a_new_key(database: TestDatabase) {
+    let mut place = Place::of(&database).await;
+    let (log, ids) = (place.log(), Numbered::default());
+    for _ in 0..3 {
+        record(&log, &ids, "acme", 10).await;
+        log.seal().await.expect("sealed");
+    }
+    let new = KeyRing::generate_key().expect("a key");
+    place.key = format!("{new},{}", place.key);
+    let both = KeyRing::parse(&place.key).expect("keys");
+    for signed in [3, 0] {
+        let rows = sign_manifest_anew(&place.store, &both).await.expect("works");
+        assert_eq!(rows, signed);
+    }
+    place.key = new;
+    assert_eq!(place.archive().verify().await.expect("reads").findings, []);
 }
 
 async fn what_somebody_changes_is_found(database: TestDatabase) {

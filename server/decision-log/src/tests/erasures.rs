@@ -19,9 +19,13 @@ on_every_database!(
     a_name_that_is_not_known_is_not_needed,
     erasures_that_come_together_write_a_file_anew_once,
     records_of_a_tenant_that_is_gone_do_not_come_to_rest,
+    an_erasure_is_forgotten_when_nothing_from_before_can_come,
+    a_tenant_has_a_share_of_erasures,
 );
 
 const PERSON: &str = "user \"3\"";
+/// The milliseconds for which a tenant keeps a record: a week.
+const KEEP: i64 = 7 * 24 * 60 * 60 * 1_000;
 
 /// Returns the number of erasures that are not done.
 async fn pending(store: &Store) -> usize {
@@ -77,7 +81,7 @@ async fn begin(place: &Place, tenant: &str) {
     let code = place.archive().code_of(tenant, PERSON);
     let mut tx = place.store().write_as(tenant).await.expect("begins");
     let noon = Timestamp::from_millis(NOON);
-    decision_erasures::begin(&mut tx, &code, noon).await.expect("is noted");
+    decision_erasures::begin(&mut tx, &code, noon, KEEP).await.expect("is noted");
     tx.commit().await.expect("is kept");
 }
 
@@ -137,7 +141,7 @@ async fn the_end_of_an_erasure_is_seen_whatever_the_clocks_say(database: TestDat
     for (person, at) in [(b"first", NOON), (b"other", NOON - 60_000), (b"other", NOON - 59_000)] {
         let (begun, ended) = (Timestamp::from_millis(at - 1), Timestamp::from_millis(at));
         let mut tx = place.store().write_as("acme").await.expect("begins");
-        decision_erasures::begin(&mut tx, person, begun).await.expect("is noted");
+        decision_erasures::begin(&mut tx, person, begun, KEEP).await.expect("is noted");
         tx.commit().await.expect("is kept");
         assert_eq!(ends().await, before, "it runs");
         let mut tx = place.store().write_all().await.expect("begins");
@@ -208,4 +212,73 @@ async fn erasures_that_come_together_write_a_file_anew_once(database: TestDataba
     assert_eq!(texts(&log, &all, DecisionOrder::NewestFirst).await.len(), 20);
     let verified = place.archive().verify().await.expect("reads");
     assert_eq!((verified.erased.len(), verified.findings), (2, vec![]), "one for each file");
+}
+
+/// Notes an erasure of `acme`, and its end, at the same instant.
+async fn begin_and_end(store: &Store, person: &[u8], at: Timestamp) {
+    let mut tx = store.write_as("acme").await.expect("begins");
+    assert!(decision_erasures::begin(&mut tx, person, at, KEEP).await.expect("works"));
+    tx.commit().await.expect("is kept");
+    let mut tx = store.write_all().await.expect("begins");
+    for erasure in decision_erasures::pending(&mut tx, 10).await.expect("reads") {
+        decision_erasures::end(&mut tx, &erasure, at).await.expect("is noted");
+    }
+    tx.commit().await.expect("is kept");
+}
+
+async fn an_erasure_is_forgotten_when_nothing_from_before_can_come(database: TestDatabase) {
+    /// The days that a record is kept, and two more.
+    const DAYS: i64 = 9;
+    let place = Place::of(&database).await;
+    let store = place.store();
+    let day = |day| Timestamp::from_millis(NOON + day * 24 * 60 * 60 * 1_000);
+    for (number, person) in [b"first", b"other", b"third"].into_iter().enumerate() {
+        begin_and_end(store, person, day(i64::try_from(number).expect("is small"))).await;
+    }
+    let ends = async || {
+        let ends = async |tx: &mut _| decision_erasures::ends(tx).await;
+        store.read("acme", ends).await.expect("reads")
+    };
+    let before = ends().await;
+    for (at, kept) in [(day(DAYS), 3), (day(DAYS + 1), 2), (day(DAYS + 2), 1)] {
+        let mut tx = store.write_as("acme").await.expect("begins");
+        assert!(decision_erasures::begin(&mut tx, b"asks", at, KEEP).await.expect("works"));
+        tx.commit().await.expect("is kept");
+        let list = async |tx: &mut _| decision_erasures::list(tx, &["acme"]).await;
+        let listed = store.read_all(list).await.expect("reads");
+        let persons = listed.iter().filter(|row| row.subject.len() == 5);
+        assert_eq!(persons.count(), kept);
+        assert_eq!(ends().await, before, "no replay takes it for an end");
+    }
+    let of_others = async |tx: &mut _| decision_erasures::list(tx, &["bolt"]).await;
+    assert!(store.read_all(of_others).await.expect("reads").is_empty());
+}
+
+async fn a_tenant_has_a_share_of_erasures(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let code = match &database {
+        TestDatabase::Sqlite(_) => "randomblob(16)",
+        TestDatabase::Postgres(_) => "decode(md5(CAST(n AS TEXT)), 'hex')",
+    };
+    let others = decision_erasures::MAX - 1;
+    let rows = format!(
+        "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {others}) \
+        INSERT INTO decision_erasures (tenant_id, subject, erased_at, pending, ended_at) \
+        SELECT 'acme', {code}, {NOON}, FALSE, {NOON} FROM numbers"
+    );
+    execute(place.store(), [rows]).await;
+    let begin = async |tenant: &str, person: &[u8], at: i64| {
+        let mut tx = place.store().write_as(tenant).await.expect("begins");
+        let at = Timestamp::from_millis(at);
+        let is_noted = decision_erasures::begin(&mut tx, person, at, KEEP).await.expect("works");
+        tx.commit().await.expect("is kept");
+        is_noted
+    };
+    assert!(begin("acme", b"last", NOON).await);
+    assert!(!begin("acme", b"more", NOON).await);
+    let refused = place.log_of(u64::MAX).erase("acme", PERSON).await;
+    assert!(matches!(refused, Err(crate::ArchiveError::TooManyErasures(_))), "{refused:?}");
+    assert!(begin("acme", b"last", NOON).await, "a repetition needs no more room");
+    assert!(begin("bolt", b"more", NOON).await);
+    assert!(begin("acme", b"more", NOON + 10 * 24 * 60 * 60 * 1_000).await);
 }

@@ -80,7 +80,7 @@ fn kinds() -> [(ApiError, &'static str); 29] {
         ),
         (
             OperationError::PreconditionFailed.into(),
-            "The record is not the one that `If-Match` names",
+            "The record is not the one that `If-Match` names, or exists in spite of `If-None-Match: *`",
         ),
         (
             OperationError::QuotaExceeded(QuotaExcess {

@@ -11,7 +11,7 @@ use futures_util::stream::{Stream, StreamExt};
 use portcullis_fairness::run_apart;
 use rustls::ServerConfig;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
@@ -139,6 +139,23 @@ fn replace_fault(last: &mut Option<String>, next: Option<&TlsError>) -> bool {
     is_new
 }
 
+/// Says why there is no private key in the text of a file.
+fn fault_of_key(text: &[u8], error: &pem::Error) -> String {
+    // PKCS#8 says it in its first line, the older forms in a header.
+    if [&b"BEGIN ENCRYPTED"[..], b"4,ENCRYPTED"].iter().any(|mark| contains(text, mark)) {
+        return "its private key is encrypted: give one without a passphrase, as `openssl pkey -in FILE` prints it"
+            .to_owned();
+    }
+    match error {
+        pem::Error::NoItemsFound => "the file has no private key".to_owned(),
+        error => error.to_string(),
+    }
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
 /// The content of the files.
 #[derive(PartialEq)]
 struct Content {
@@ -159,7 +176,8 @@ impl Content {
         if certificates.is_empty() {
             return Err(no_certificate(&"the file has none"));
         }
-        let key = PrivateKeyDer::from_pem_slice(&self.key).map_err(|error| no_key(&error))?;
+        let key = PrivateKeyDer::from_pem_slice(&self.key)
+            .map_err(|error| no_key(&fault_of_key(&self.key, &error)))?;
         let provider: CryptoProvider = aws_lc_rs::default_provider();
         CertifiedKey::from_der(certificates, key, &provider).map_err(|error| match error {
             rustls::Error::InconsistentKeys(_) => {

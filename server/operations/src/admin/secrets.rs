@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use portcullis_decision_log::sign_manifest_anew;
 use portcullis_model::Timestamp;
 use portcullis_model::audit::{AuditAction, Origin};
 use portcullis_storage::encryption::{KeyId, KeyRing};
@@ -14,11 +15,13 @@ use uuid::Uuid;
 pub struct ReencryptionReport {
     /// The number of values that this run encrypted with the first key.
     pub reencrypted: usize,
+    /// The number of rows of the manifest of recorded decisions that this run signed with the first key.
+    pub signed: usize,
     /// The number of values in the database by the id of their key.
     pub by_key: BTreeMap<KeyId, u64>,
 }
 
-/// Encrypts every secret with the first key of the ring, in small transactions. A run after a crash does the rest. A
+/// Encrypts every secret with the first key of the ring, and signs the manifest of recorded decisions with it, in small transactions. A run after a crash does the rest. A
 /// value that cannot be decrypted stays, and the report counts it.
 pub async fn reencrypt(
     store: &Store,
@@ -30,6 +33,7 @@ pub async fn reencrypt(
     for column in &COLUMNS {
         reencrypted += reencrypt_column(store, column, keys).await?;
     }
+    let signed = sign_manifest_anew(store, keys).await?;
     let mut by_key = BTreeMap::new();
     let mut tx = store.write_all().await?;
     for column in &COLUMNS {
@@ -38,7 +42,7 @@ pub async fn reencrypt(
     tx.attribute_to(by, now);
     tx.audit(AuditAction::SecretsReencrypted, hexadecimal(keys.first_id()));
     tx.commit().await?;
-    Ok(ReencryptionReport { reencrypted, by_key })
+    Ok(ReencryptionReport { reencrypted, signed, by_key })
 }
 
 async fn reencrypt_column(

@@ -1,17 +1,17 @@
 //! The use cases of tenants and their identity providers, for the operator in `saas` mode (`docs/semantics.md`,
 //! sections 6.9 and 6.10).
 
-use portcullis_model::Authorship;
 use portcullis_model::audit::{ADMIN_ACTOR, Origin};
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::provider::{NewProvider, ProviderChange, ProviderRecord};
 use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
 use portcullis_model::sign_in::SignInSecret;
 use portcullis_model::tenant::{NewTenant, TenantRecord, TenantState};
+use portcullis_model::{Authorship, Timestamp};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::encryption::Context;
-use portcullis_storage::{Store, StoreError, Tx, providers, service_keys, tenants};
+use portcullis_storage::{Store, StoreError, Tx, erasure, providers, service_keys, tenants};
 use uuid::Uuid;
 
 use super::service_keys::{issue, revoke_in};
@@ -75,6 +75,14 @@ pub async fn list_offline(
 /// Returns the tenant whose id or slug is `name`, if there is one.
 pub async fn find(store: &Store, name: &str) -> Result<Option<TenantRecord>, StoreError> {
     store.read_all(async |tx| tenants::find_by_id_or_slug(tx, name).await).await
+}
+
+/// Returns the instant from which on the service forgets the deleted tenant `id`, so that another one may have the id. `None`
+/// if no tenant of this id was deleted a short time ago.
+pub async fn forgotten_at(store: &Store, id: &str) -> Result<Option<Timestamp>, StoreError> {
+    let pending = store.read_all(async |tx| erasure::pending(tx).await).await?;
+    let deletion = pending.into_iter().find(|deletion| deletion.tenant == id);
+    Ok(deletion.and_then(|deletion| deletion.erased_at).map(|at| at.after(erasure::GRACE)))
 }
 
 /// Registers an identity provider of `tenant`. Its tokens are accepted at once.

@@ -1,7 +1,10 @@
 //! The changes of named conditions.
 
+use std::collections::HashSet;
+
 use portcullis_bundle::{BundleDocument, Form};
 use portcullis_engine::Invalid;
+use portcullis_engine::condition::Condition;
 use portcullis_engine::invalid::Problems;
 use portcullis_model::named_condition::{ConditionRecord, NewCondition, exceeded_limit};
 use portcullis_runtime::error::OperationError;
@@ -15,6 +18,7 @@ use super::context::PlanContext;
 use super::draft::Draft;
 use super::execution::Execution;
 use super::named_kind::{self, NamedRecord, Updated};
+use crate::content::tenant_content::TenantContent;
 
 impl AppliedRecord for ConditionRecord {
     const COMES_BACK_UNSIGNED: bool = true;
@@ -37,6 +41,19 @@ impl AppliedRecord for ConditionRecord {
 
     fn named_in(bundle: &BundleDocument) -> Vec<&str> {
         bundle.conditions.iter().flatten().map(|one| &*one.name).collect()
+    }
+
+    fn read<'s>(
+        state: &'s TenantContent,
+        bundle: &BundleDocument,
+        owner: Option<&str>,
+        _: &str,
+    ) -> Vec<&'s Self> {
+        let names = read_names(state, bundle);
+        let is_read = |one: &&Self| {
+            owner.is_none() || one.managed_by.as_deref() == owner || names.contains(&one.name)
+        };
+        state.conditions.iter().filter(is_read).collect()
     }
 
     fn content(&self, _: &str) -> Content {
@@ -76,5 +93,30 @@ impl NamedRecord for ConditionRecord {
         }
         let fields = self.changes(&new, context.domain);
         Some((new, fields))
+    }
+}
+
+/// Returns the names of the conditions of the bundle, and of those that its policies and conditions stand on, by others, too: a
+/// policy means something else when a condition behind it does.
+fn read_names(state: &TenantContent, bundle: &BundleDocument) -> HashSet<String> {
+    let policies =
+        bundle.policies.iter().flatten().map(|policy| &policy.policy.rule_data.condition);
+    let conditions = bundle.conditions.iter().flatten();
+    let mut names: HashSet<String> = conditions.clone().map(|one| one.name.clone()).collect();
+    let written = policies.chain(conditions.map(|one| &one.when.condition));
+    names.extend(written.flat_map(Condition::names).map(str::to_owned));
+    // A condition that cannot be read uses none.
+    let stored = state.conditions.iter().filter_map(|one| Some((&one.name, one.written().ok()?)));
+    let stored: Vec<(&String, Condition)> = stored.collect();
+    loop {
+        let known = names.len();
+        for (name, condition) in &stored {
+            if names.contains(*name) {
+                names.extend(condition.names().into_iter().map(str::to_owned));
+            }
+        }
+        if names.len() == known {
+            return names;
+        }
     }
 }

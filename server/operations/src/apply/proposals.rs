@@ -133,6 +133,19 @@ pub(crate) async fn open_request(
     Ok((record, request))
 }
 
+/// Refuses a proposal that somebody decided meanwhile.
+///
+/// # Errors
+/// It is not open, or the store failed.
+pub(crate) async fn must_be_open(
+    tx: &mut Tx,
+    proposal: &ProposalRecord,
+    now: Timestamp,
+) -> Result<(), OperationError> {
+    find_open(tx, proposal.id, now).await?;
+    Ok(())
+}
+
 /// Notes in the transaction of an approved apply that the caller approved it.
 ///
 /// # Errors

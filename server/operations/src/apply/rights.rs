@@ -97,7 +97,7 @@ impl Visibility {
             {
                 WriteRefusal::OwnedByAnother(Vec::new()).into()
             }
-            error if !self.cases => error.without_cases(),
+            error if !self.cases => error.without_names(),
             error => error,
         }
     }

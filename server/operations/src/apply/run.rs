@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use portcullis_auth::Manager;
-use portcullis_bundle::SkipCause;
+use portcullis_bundle::{BundleDocument, SkipCause};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_fairness::Turn;
 use portcullis_model::Authorship;
@@ -83,7 +83,7 @@ pub(super) async fn apply(
     ready_by: Instant,
 ) -> Result<ApplyAnswer, OperationError> {
     rights::must_have_rights(caller, request, matches!(mode, ApplyMode::DryRun))?;
-    must_match(caller, request)?;
+    must_match(caller, &request.bundle)?;
     let wanted = request.bundle.resolvers.as_deref().unwrap_or_default();
     // Outside of any transaction, because the admission of a module takes seconds.
     let found = find_modules(app, caller.tenant(), wanted, ready_by).await?;
@@ -128,6 +128,10 @@ impl ContentChange for Attempt<'_> {
         let mut tx = app.store.begin_read(caller.tenant()).await?;
         let position = tenants::position(&mut tx).await?;
         let state = TenantContent::load(&mut tx).await?;
+        if let ApplyMode::Approval(proposal) = self.mode {
+            // Of the same snapshot: what another approval made would look like content that the proposer never saw.
+            proposals::must_be_open(&mut tx, proposal, by.at).await?;
+        }
         if !dry_run {
             must_be_bound(caller, &request.owner, &state.settings)?;
         }
@@ -227,12 +231,12 @@ impl Attempt<'_> {
 }
 
 /// Refuses rules that could match no check of the tenant.
-fn must_match(caller: &Manager, request: &ApplyRequest) -> Result<(), OperationError> {
+pub(crate) fn must_match(caller: &Manager, bundle: &BundleDocument) -> Result<(), OperationError> {
     let mut problems = Problems::default();
     let root = Place::root();
     let at = root.key("bundle");
     let at = at.key("rules");
-    for (index, rule) in request.bundle.rules.iter().flatten().enumerate() {
+    for (index, rule) in bundle.rules.iter().flatten().enumerate() {
         if !caller.has_checks_in(&rule.tuple.dom) {
             let own = caller.domain();
             let what = format!("`{own}` or `*`, because another domain is another tenant");

@@ -3,7 +3,6 @@
 use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
 use portcullis_bundle::matrix::cell_decision;
-use portcullis_engine::action::{decoded, verb_of};
 use portcullis_engine::matrix::{MatrixCell, PlanMatrix};
 use portcullis_engine::relation::relation_of_subject;
 use portcullis_engine::request::{Action, Attributes, Caller, Roles};
@@ -260,14 +259,14 @@ impl MatrixQuestion<'_> {
         plan: &Plan,
         entities: &NeededEntities,
     ) -> Result<Vec<MatrixAnswerCell>, OperationError> {
-        let verb = [verb_of(resource).to_owned()];
-        let actions = self.actions.as_deref().unwrap_or(&verb);
+        let actions = match &self.actions {
+            Some(sent) => sent.iter().map(|action| Action::Plain(action)).collect(),
+            None => vec![Action::of(None, resource)],
+        };
         let mut shared = PlanMatrix::new(plan, Attributes::default());
         let (mut cells, mut evaluations, mut bytes) = (Vec::new(), MAX_EVALUATIONS, MAX_BYTES);
         for action in actions {
-            // A verb stands for checks that leave the action out.
-            let shown = if self.actions.is_none() { decoded(action) } else { action.into() };
-            let shown = &*shown;
+            let shown = &*action.text();
             for row in &self.rows {
                 self.awaited.check()?;
                 let of_cell = CellPlan { resource, action, shown, plan, entities };
@@ -300,7 +299,7 @@ impl MatrixQuestion<'_> {
             subject: row.subject.as_deref().unwrap_or_default(),
             subject_type: None,
             resource: of.resource,
-            action: Action::Plain(of.action),
+            action: of.action,
             domain: &self.domain,
             roles: match &row.roles {
                 RowRoles::Sent(_) => Roles::Listed(&sent),
@@ -335,7 +334,7 @@ impl MatrixQuestion<'_> {
 /// The plan that decides a cell, and what completes its check.
 struct CellPlan<'p, 'c> {
     resource: &'c str,
-    action: &'c str,
+    action: Action<'c>,
     /// The action in the answer.
     shown: &'c str,
     plan: &'p Plan,

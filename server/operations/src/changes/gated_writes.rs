@@ -70,7 +70,8 @@ impl<'w> GatedWrite<'w> {
     ) -> Result<Written<T>, OperationError> {
         loop {
             let mut tx = self.begin().await?;
-            let record = (change.clone())(&mut tx, self.by).await?;
+            let made = (change.clone())(&mut tx, self.by).await;
+            let record = made.map_err(|error| limited_for(self.caller, error))?;
             if let Some(revision) = self.commit(tx).await? {
                 return Ok(Written::new(record, revision));
             }
@@ -90,9 +91,8 @@ impl<'w> GatedWrite<'w> {
     /// # Errors
     /// The errors of [`App::commit`]; other replicas changed the content during each of three judgements.
     pub(crate) async fn commit(&mut self, tx: Tx) -> Result<Option<u64>, OperationError> {
-        let may_read = self.caller.must_have(Permission::PoliciesRead).is_ok();
         let committed = self.commit_or_judge(tx).await;
-        committed.map_err(|error| if may_read { error } else { error.without_cases() })
+        committed.map_err(|error| limited_for(self.caller, error))
     }
 
     async fn commit_or_judge(&mut self, mut tx: Tx) -> Result<Option<u64>, OperationError> {
@@ -125,6 +125,14 @@ impl<'w> GatedWrite<'w> {
         let judgement = change.judge(&self.app.store, &turn).await?;
         self.judged = judgement.map(|judgement| (met, judgement));
         Ok(None)
+    }
+}
+
+/// Returns the error without the names that `caller` may not read.
+pub(crate) fn limited_for(caller: &Manager, error: OperationError) -> OperationError {
+    match caller.must_have(Permission::PoliciesRead) {
+        Ok(()) => error,
+        Err(_) => error.without_names(),
     }
 }
 

@@ -226,7 +226,7 @@ async fn decide_with_any_plan<'c>(
     let mut decided = DecidedCheck { check, answer, evidence: None };
     if options.explain {
         let relations =
-            explained_relations((app, tenant), &question, options.assumed.tuples).await?;
+            explained_relations((app, tenant), &mut question, options.assumed.tuples).await?;
         let answers = question.into_answers();
         let known = KnownOfTenant::read((app, tenant), cached.plan(), &check).await?;
         decided.evidence = Some(Evidence { cached, entities, answers, asked, relations, known });

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use portcullis_directory::Graph;
+use portcullis_engine::relation::RELATION;
 use portcullis_engine::{
     AttributeAnswers, ChangeSet, Counterfactuals, ExplainedPolicy, ExplainedRule, Explanation,
 };
@@ -19,7 +20,7 @@ use portcullis_storage::relations::{TupleKey, sources};
 use serde::Serialize;
 
 use super::live_hints::KnownOfTenant;
-use super::live_questions::LiveQuestion;
+use super::live_questions::{LiveQuestion, look_up};
 use crate::people::directory::{
     AttributeWithRelation, ExplainedEdge, ExplainedRelation, NeededEntities, REQUEST,
 };
@@ -109,17 +110,22 @@ impl<'e> ExplainedCheck<'e> {
 }
 
 /// Explains the relations that a decided question could read, with the sources of their tuples; those that are `assumed` come
-/// from the request.
+/// from the request. The question has the answers to all of them then.
 ///
 /// # Errors
-/// The store failed, or the stored types are corrupt.
+/// The store failed, the stored types are corrupt, or too many checks of the tenant look at many relations.
 pub(crate) async fn explained_relations(
     (app, tenant): (&App, &str),
-    question: &LiveQuestion<'_>,
+    question: &mut LiveQuestion<'_>,
     assumed: &[NewTuple],
 ) -> Result<ExplainedRelations, OperationError> {
     let graph = question.facts.graph(question.plan.facts()).map_err(PlanError::from)?;
     let Some(graph) = graph else { return Ok(ExplainedRelations::new()) };
+    // The decision may have needed only some of the relations, but the explanation shows all.
+    let (plan, known) = (question.plan, question.answers());
+    let missing = plan.relations().filter(|name| known.get(RELATION, name).is_none());
+    let missing: Vec<Box<str>> = missing.map(Box::from).collect();
+    look_up((app, tenant), question, &missing).await?;
     // The turn ends before the store is asked.
     let mut relations = {
         let _turn = app.walks.begin(tenant).await?;

@@ -7,6 +7,7 @@ use portcullis_engine::entities::EntityTable;
 use portcullis_engine::excerpt::quoted;
 use portcullis_engine::nearest::nearest;
 use portcullis_engine::request::Action;
+use portcullis_engine::resource::object_of;
 use portcullis_engine::types::Types;
 use portcullis_engine::value::AttributeValue;
 use portcullis_engine::{Check, Explanation, Plan, find_subject, type_of_subject};
@@ -55,6 +56,12 @@ pub fn inputs_of_relations<'r>(
     names.map(|name| format!("resource.{name}")).collect()
 }
 
+/// Returns the words about a resource that no rule and no policy names. It names the `registered` one that it resembles.
+pub fn unnamed_resource(resource: &str, registered: &[String]) -> String {
+    let meant = meant(resource, registered.iter().map(String::as_str));
+    format!("no rule and no policy names {}{meant}", quoted(resource))
+}
+
 /// The hints while they are found.
 struct Hints<'h> {
     facts: &'h HintFacts<'h>,
@@ -87,9 +94,7 @@ impl Hints<'_> {
         if self.facts.is_named || is_matched {
             return;
         }
-        let resource = self.sent.resource;
-        let meant = meant(resource, self.facts.registered.iter().map(String::as_str));
-        let message = format!("no rule and no policy names {}{meant}", quoted(resource));
+        let message = unnamed_resource(self.sent.resource, self.facts.registered);
         self.add(HintCode::UnnamedResource, "/resource".to_owned(), message);
     }
 
@@ -148,8 +153,10 @@ impl Hints<'_> {
 
     /// Returns whether the attribute is a reference, and a policy reads what is behind it.
     fn is_followed(&self, namespace: &'static str, name: &str) -> bool {
+        // References of both types are followed, whichever the request names.
+        let types = [object_of(self.sent.resource), self.sent.resource_type()];
         // `manager.name` is behind `manager`.
-        self.facts.types.is_reference(self.sent.resource_type(), namespace, name)
+        types.iter().any(|of| self.facts.types.is_reference(of, namespace, name))
             && self.plan.attributes().any(|(of, read)| {
                 of == namespace && read.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
             })

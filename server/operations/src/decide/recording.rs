@@ -10,7 +10,7 @@ use portcullis_engine::relation::RELATION;
 use portcullis_engine::request::Roles;
 use portcullis_engine::value::AttributeValue;
 use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Json, Plan, Supply};
-use portcullis_model::decision::{CallerKind, Via};
+use portcullis_model::decision::{ABSENT, CallerKind, Via};
 use portcullis_resolvers::AnswerOrigin;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
@@ -232,14 +232,13 @@ impl Inputs<'_> {
         }
     }
 
-    /// Writes the relations; `null` stands for one without an answer.
+    /// Writes the relations; `null` stands for one without an answer, and [`ABSENT`] for one that is absent.
     fn write_relations(&self, members: &mut RecordMembers<'_>) {
         for (name, answer) in self.answers().for_namespace(RELATION) {
             match answer {
                 AttributeAnswer::Value(value) => members.json(name, value),
-                AttributeAnswer::Absent | AttributeAnswer::Failed(_) => {
-                    members.json(name, &Json::Null);
-                }
+                AttributeAnswer::Absent => members.text(name, ABSENT),
+                AttributeAnswer::Failed(_) => members.json(name, &Json::Null),
             }
         }
     }

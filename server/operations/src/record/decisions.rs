@@ -197,6 +197,10 @@ pub async fn erase(
             "the erasure takes longer than a request may, and goes on; repeat the request to learn whether it is done"
                 .to_owned(),
         ),
+        ArchiveError::TooManyErasures(most) => OperationError::Conflict(format!(
+            "the tenant erased {most} persons, the most that are remembered; one is forgotten two days after the records \
+             from before its erasure are gone by `keep`"
+        )),
         ArchiveError::Manifest(error) => error.into(),
         error => {
             tracing::error!(%error, "decisions cannot be erased");

@@ -20,7 +20,7 @@ use crate::transactions::macros::{
 use crate::transactions::paging::{Pages, fetch_page, pages};
 use crate::transactions::tx::Tx;
 
-/// Bytes that a revision and each of its changes count beside the records: names, hashes, indexes.
+/// Bytes that a revision and each of its changes count beside the records and the source: names, hashes, indexes.
 const ROW_BYTES: usize = 256;
 
 row! {
@@ -69,7 +69,7 @@ pub(crate) async fn write(tx: &mut Tx, revision: u64, author: &Author) -> Result
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     let changes = std::mem::take(&mut tx.record_changes).into_changes();
     let (revision, via) = (number(revision), via(tx, author));
-    let mut bytes = ROW_BYTES;
+    let mut bytes = ROW_BYTES + author.source.as_deref().map_or(0, str::len);
     let (mut values, mut kept) = (BTreeMap::new(), Vec::with_capacity(changes.len()));
     for ((kind, record), change) in &changes {
         let [before, after] = [&change.before, &change.after].map(|text| {

@@ -141,7 +141,7 @@ async fn touch_users(
     // Both texts of a changed condition count: what it used before, and what it uses after.
     let used = users_among(before.iter().chain(changed.iter().copied()), changed);
     let touched = users(tx, &used).await?;
-    tx.touch(touched);
+    tx.touch_names(touched);
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use sqlx::{Executor, PgConnection, PgPool, Postgres, Transaction};
 
 use crate::databases::hosts::{self, Host, Target};
 use crate::databases::primary::Primary;
+use crate::databases::schema::Migrates;
 use crate::databases::{changes, migrations, reachability, schema, suitability};
 use crate::transactions::error::OpenError;
 
@@ -34,14 +35,14 @@ fn pool_of_primary(options: PgConnectOptions) -> PgPool {
     pool.connect_lazy_with(options)
 }
 
-/// Opens the database on the primary of the hosts, and migrates it.
-pub(crate) async fn open(url: &str) -> Result<Primary, OpenError> {
+/// Opens the database on the primary of the hosts, and migrates it as far as it may.
+pub(crate) async fn open(url: &str, migrates: Migrates) -> Result<Primary, OpenError> {
     let primary = Primary::open(hosts::parse(url, Target::Primary)?, pool_of_primary).await?;
     let pool = primary.pool();
     suitability::check(&pool.connect_options(), CONNECTIONS).await?;
     let migrations = migrations::postgres();
     let applied = sqlx::query_as(schema::APPLIED).fetch_all(&pool).await;
-    schema::check_before_migration(&migrations, applied)?;
+    schema::check_before_migration(&migrations, applied, migrates)?;
     migrations.run(&pool).await.map_err(schema::not_migrated)?;
     // After the migrations, which create the function that it calls.
     changes::forget_foreign_numbers(&pool).await.map_err(OpenError::Connect)?;
@@ -99,6 +100,23 @@ pub(crate) async fn role_bypasses_row_security(url: &str) -> Result<bool, OpenEr
     let bypasses = sqlx::query_scalar(SQL).fetch_one(&primary.pool()).await;
     primary.close().await;
     bypasses.map_err(OpenError::Connect)
+}
+
+/// Refuses a role that may not make the tables of the first start.
+pub(crate) async fn must_create(url: &str) -> Result<(), OpenError> {
+    const SQL: &str = "SELECT current_user::TEXT, coalesce(current_schema()::TEXT, 'public'), \
+        coalesce(has_schema_privilege(current_schema(), 'CREATE'), FALSE)";
+    let primary = Primary::open(hosts::parse(url, Target::Primary)?, pool_of_primary).await?;
+    let asked = sqlx::query_as(SQL).fetch_one(&primary.pool()).await;
+    primary.close().await;
+    let (role, schema, may): (String, String, bool) = asked.map_err(OpenError::Connect)?;
+    if may {
+        return Ok(());
+    }
+    Err(OpenError::Unsuitable(format!(
+        "expected a role that may make tables, as the first start does, but `{role}` may not in the schema `{schema}`: make \
+         it the owner of the database, or `GRANT CREATE, USAGE ON SCHEMA {schema} TO {role}`"
+    )))
 }
 
 /// Returns whether some table with a column `tenant_id` has no row-level security for the role of this connection.

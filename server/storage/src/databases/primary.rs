@@ -68,7 +68,7 @@ impl Primary {
     /// Finds the primary of `hosts`, and opens a pool on it. It waits for a primary that is starting.
     ///
     /// # Errors
-    /// [`OpenError::NoPrimary`] says what each host answers.
+    /// [`OpenError::NoPrimary`] or [`OpenError::NoAnswer`] says what each host answers.
     pub(crate) async fn open(
         hosts: Vec<Host>,
         make: fn(PgConnectOptions) -> PgPool,
@@ -82,7 +82,7 @@ impl Primary {
                 break (index, host.options.clone());
             }
             if Instant::now() >= deadline || !roles.iter().any(Role::may_change_soon) {
-                return Err(OpenError::NoPrimary(describe(&hosts, &roles)));
+                return Err(not_opened(&hosts, &roles));
             }
             tokio::time::sleep(PAUSE).await;
         };
@@ -249,8 +249,16 @@ async fn ask(options: &PgConnectOptions) -> Role {
                 sqlx::Error::Database(error) => error.is_transient_in_connect_phase(),
                 _ => false,
             };
-            Role::Unknown { reason: error.to_string(), may_be_starting }
+            Role::Unknown { reason: reason(&error), may_be_starting }
         }
+    }
+}
+
+/// Returns the words of an error without the line of the server's source that an error of the server has at its end.
+fn reason(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Database(error) => error.message().to_owned(),
+        error => error.to_string(),
     }
 }
 
@@ -284,6 +292,16 @@ fn newest(roles: &[Role]) -> Option<usize> {
     });
     // Texts of eight upper-case hexadecimal digits have the order of their numbers.
     timelines.max().map(|(_, std::cmp::Reverse(index))| index)
+}
+
+/// Returns the error of hosts of which none is a primary. Of a single host that is not known to be a standby it says no more than
+/// its answer: a database or a role may be missing there.
+fn not_opened(hosts: &[Host], roles: &[Role]) -> OpenError {
+    let answers = describe(hosts, roles);
+    match roles {
+        [Role::Unknown { .. }] => OpenError::NoAnswer(answers),
+        _ => OpenError::NoPrimary(answers),
+    }
 }
 
 /// Says what each host answers. Errors of a connection hold no password.

@@ -21,11 +21,25 @@ pub(crate) fn not_migrated(error: MigrateError) -> OpenError {
     }
 }
 
-/// Refuses a database that this version cannot migrate. Runs before the first change.
-pub(crate) fn check_before_migration(known: &Migrator, applied: Applied) -> Result<(), OpenError> {
+/// The right of the migrations to a database that is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Migrates {
+    /// They make the schema, and bring an older one up to date.
+    Everything,
+    /// They make the schema of an empty database.
+    Empty,
+    Nothing,
+}
+
+/// Refuses a database that this version cannot migrate, or may not. Runs before the first change.
+pub(crate) fn check_before_migration(
+    known: &Migrator,
+    applied: Applied,
+    migrates: Migrates,
+) -> Result<(), OpenError> {
     match check(known, applied) {
-        // The migrations create or update it.
-        Err(OpenError::Schema(_)) => Ok(()),
+        Err(OpenError::NoSchema) if migrates != Migrates::Nothing => Ok(()),
+        Err(OpenError::OlderSchema) if migrates == Migrates::Everything => Ok(()),
         checked => checked,
     }
 }
@@ -35,9 +49,7 @@ pub(crate) fn check(known: &Migrator, applied: Applied) -> Result<(), OpenError>
     let applied = match applied {
         Ok(applied) => applied,
         Err(sqlx::Error::Database(error)) if is_missing_table(&*error) => {
-            return Err(OpenError::Schema(
-                "the database has no Portcullis schema; `portcullis migrate` creates it",
-            ));
+            return Err(OpenError::NoSchema);
         }
         Err(error) => return Err(OpenError::Connect(error)),
     };
@@ -53,9 +65,7 @@ pub(crate) fn check(known: &Migrator, applied: Applied) -> Result<(), OpenError>
     if known.is_subset(&applied) {
         return Ok(());
     }
-    Err(OpenError::Schema(
-        "the database schema is older than this version of Portcullis; `portcullis migrate` updates it",
-    ))
+    Err(OpenError::OlderSchema)
 }
 
 /// Returns whether a statement failed because its table does not exist.
@@ -78,12 +88,13 @@ mod tests {
     use super::*;
     use crate::databases::migrations;
     use crate::store::Store;
-    use crate::testing::{TestDatabase, make_outdated, on_every_database};
+    use crate::testing::{TestDatabase, execute, make_outdated, on_every_database};
     use crate::transactions::macros::fetch_all;
 
     on_every_database!(
         a_database_of_before_the_baseline_is_refused_and_left_alone,
         only_a_missing_table_is_a_missing_schema,
+        an_older_schema_is_left_alone_unless_it_is_asked_for,
     );
 
     async fn a_database_of_before_the_baseline_is_refused_and_left_alone(database: TestDatabase) {
@@ -101,6 +112,29 @@ mod tests {
         }
     }
 
+    async fn an_older_schema_is_left_alone_unless_it_is_asked_for(database: TestDatabase) {
+        let url = database.url();
+        let missing = Store::open_existing(&url).await.map(drop);
+        assert!(matches!(missing, Err(OpenError::NoSchema | OpenError::NoFile)), "{missing:?}");
+        let store = Store::open_or_create(&url).await.expect("an empty database gets its schema");
+        // The schema is as if this version had one migration more.
+        let newest = "DELETE FROM _sqlx_migrations WHERE version = (SELECT max(version) FROM _sqlx_migrations)";
+        execute(&store, [newest.to_owned()]).await;
+        store.close().await;
+        for refused in [
+            Store::open_existing(&url).await.map(drop),
+            Store::open_or_create(&url).await.map(drop),
+            Store::open_to_read(&url).await.map(drop),
+            // Nothing changed: the reason is the same.
+            Store::open_existing(&url).await.map(drop),
+        ] {
+            assert!(matches!(refused, Err(OpenError::OlderSchema)), "{refused:?}");
+        }
+        // The migration runs again, and meets what it made.
+        let migrated = Store::open(&url).await.map(drop);
+        assert!(matches!(migrated, Err(OpenError::Migrate(_))), "{migrated:?}");
+    }
+
     async fn only_a_missing_table_is_a_missing_schema(database: TestDatabase) {
         let (store, known) = (database.open().await, migrations::sqlite());
         for (sql, is_missing) in [
@@ -110,7 +144,7 @@ mod tests {
             let mut tx = store.begin_read_all().await.expect("begins");
             let read = fetch_all!(tx, (i64, Vec<u8>), sql);
             let checked = check(&known, read).expect_err("no migrations");
-            assert_eq!(matches!(checked, OpenError::Schema(_)), is_missing, "{checked}");
+            assert_eq!(matches!(checked, OpenError::NoSchema), is_missing, "{checked}");
             assert_eq!(matches!(checked, OpenError::Connect(_)), !is_missing, "{checked}");
         }
     }
@@ -122,11 +156,13 @@ mod tests {
         assert!(check(&known, Ok(own.clone())).is_ok());
         let older = check(&known, Ok(own[1..].to_vec())).expect_err("older").to_string();
         assert!(older.contains("older than this version"), "{older}");
-        assert!(check_before_migration(&known, Ok(own[1..].to_vec())).is_ok());
+        assert!(
+            check_before_migration(&known, Ok(own[1..].to_vec()), Migrates::Everything).is_ok()
+        );
         let newer = [&own[1..], &[(9_999, Vec::new())]].concat();
         for error in [
             check(&known, Ok(newer.clone())).expect_err("newer"),
-            check_before_migration(&known, Ok(newer)).expect_err("newer"),
+            check_before_migration(&known, Ok(newer), Migrates::Everything).expect_err("newer"),
             not_migrated(MigrateError::VersionMissing(9_999)),
         ] {
             let error = error.to_string();

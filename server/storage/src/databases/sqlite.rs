@@ -7,6 +7,7 @@ use std::time::Duration;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection, SqliteConnection, SqlitePool};
 
+use crate::databases::schema::Migrates;
 use crate::databases::{migrations, schema};
 use crate::transactions::error::OpenError;
 use crate::transactions::sqlite_fault::sqlite_fault;
@@ -22,22 +23,45 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 fn options(url: &str) -> Result<SqliteConnectOptions, OpenError> {
-    SqliteConnectOptions::from_str(url)
-        .map_err(|error| OpenError::Url(format!("`sqlite://<file>`, but {error}")))
+    let options = SqliteConnectOptions::from_str(url)
+        .map_err(|error| OpenError::Url(format!("`sqlite://<file>`, but {error}")))?;
+    // Each connection would have a database of its own.
+    if options.get_filename().as_os_str().is_empty() || has_parameter(url, "mode", &["memory"]) {
+        let expected =
+            "`sqlite://<file>`, or `sqlite::memory:` for a database that is gone at the stop";
+        return Err(OpenError::Url(expected.to_owned()));
+    }
+    Ok(options)
+}
+
+/// Returns the options of a database that is written to.
+fn options_to_write(url: &str) -> Result<SqliteConnectOptions, OpenError> {
+    if has_parameter(url, "mode", &["ro"]) || has_parameter(url, "immutable", &["true", "1"]) {
+        let expected =
+            "`sqlite://<file>` without `mode=ro` and `immutable`: the file is written to";
+        return Err(OpenError::Url(expected.to_owned()));
+    }
+    options(url)
+}
+
+/// Returns whether a parameter of the URL has one of these values.
+fn has_parameter(url: &str, name: &str, values: &[&str]) -> bool {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let mut pairs = url::form_urlencoded::parse(query.as_bytes());
+    pairs.any(|(key, value)| key == name && values.contains(&&*value))
 }
 
 /// Returns the file of a database. A database in memory has none.
-fn file_of<'o>(url: &str, options: &'o SqliteConnectOptions) -> Option<&'o Path> {
+fn file_of(options: &SqliteConnectOptions) -> Option<&Path> {
     let file = options.get_filename();
     // sqlx calls a database in memory `file:sqlx-in-memory-<n>`.
-    let is_in_memory =
-        url.contains("mode=memory") || file.as_os_str().as_encoded_bytes().starts_with(b"file:");
+    let is_in_memory = file.as_os_str().as_encoded_bytes().starts_with(b"file:");
     (!is_in_memory).then_some(file)
 }
 
 /// Creates the file of a database if it is missing, and makes it private.
-fn make_private(url: &str, options: &SqliteConnectOptions) -> Result<(), OpenError> {
-    let Some(file) = file_of(url, options) else { return Ok(()) };
+fn make_private(options: &SqliteConnectOptions) -> Result<(), OpenError> {
+    let Some(file) = file_of(options) else { return Ok(()) };
     can_have(file)?;
     sqlite_files::make_private(file);
     Ok(())
@@ -58,7 +82,7 @@ fn can_have(file: &Path) -> Result<(), OpenError> {
 /// Refuses a database whose file is missing.
 pub(crate) fn must_exist(url: &str) -> Result<(), OpenError> {
     let options = options(url)?;
-    match file_of(url, &options) {
+    match file_of(&options) {
         Some(file) if !is_there(file)? => Err(OpenError::NoFile),
         _ => Ok(()),
     }
@@ -67,10 +91,11 @@ pub(crate) fn must_exist(url: &str) -> Result<(), OpenError> {
 /// Returns whether the file of a database exists.
 ///
 /// # Errors
-/// The folder does not exist, so that the file cannot be made, the file is a folder itself, or its folder lets nobody look.
+/// The URL names nothing that can be written to, the folder does not exist, so that the file cannot be made, the file is a folder
+/// itself, or its folder lets nobody look.
 pub(crate) fn exists(url: &str) -> Result<bool, OpenError> {
-    let options = options(url)?;
-    let Some(file) = file_of(url, &options) else { return Ok(true) };
+    let options = options_to_write(url)?;
+    let Some(file) = file_of(&options) else { return Ok(true) };
     can_have(file)?;
     is_there(file)
 }
@@ -111,9 +136,9 @@ pub(crate) struct Opened {
     pub(crate) readers: SqlitePool,
 }
 
-/// Opens the file, creates it if it is missing, and migrates it.
-pub(crate) async fn open(url: &str) -> Result<Opened, OpenError> {
-    let options = options(url)?
+/// Opens the file, creates it if it is missing, and migrates it as far as it may.
+pub(crate) async fn open(url: &str, migrates: Migrates) -> Result<Opened, OpenError> {
+    let options = options_to_write(url)?
         .foreign_keys(true)
         .busy_timeout(BUSY_TIMEOUT)
         .journal_mode(SqliteJournalMode::Wal)
@@ -122,16 +147,16 @@ pub(crate) async fn open(url: &str) -> Result<Opened, OpenError> {
         // What is deleted is overwritten in each page that is written anyway.
         .pragma("secure_delete", "fast");
     // Before SQLite creates it with the rights that the umask leaves.
-    make_private(url, &options)?;
+    make_private(&options)?;
     let writer = pool_of_writer()
         .connect_with(options.clone().create_if_missing(true))
         .await
         .map_err(not_opened)?;
     let migrations = migrations::sqlite();
     let applied = sqlx::query_as(schema::APPLIED).fetch_all(&writer).await;
-    schema::check_before_migration(&migrations, applied)?;
+    schema::check_before_migration(&migrations, applied, migrates)?;
     migrations.run(&writer).await.map_err(schema::not_migrated)?;
-    let path = file_of(url, &options).map(Path::to_owned);
+    let path = file_of(&options).map(Path::to_owned);
     // After the writer: a read-only connection can create neither the file nor its tables.
     let readers = options.read_only(true).pragma("cache_size", READ_CACHE);
     let readers = pool(READERS).connect_with(readers).await.map_err(not_opened)?;
@@ -149,8 +174,8 @@ pub(crate) async fn open_to_read(url: &str) -> Result<SqlitePool, OpenError> {
 
 /// Tells whether the file, which may be missing, has no table.
 pub(crate) async fn is_empty(url: &str) -> Result<bool, OpenError> {
-    let options = options(url)?.create_if_missing(true);
-    make_private(url, &options)?;
+    let options = options_to_write(url)?.create_if_missing(true);
+    make_private(&options)?;
     let connected = SqliteConnection::connect_with(&options).await;
     let mut connection = connected.map_err(not_opened)?;
     let tables = sqlx::query_scalar("SELECT count(*) FROM sqlite_master");
@@ -167,7 +192,8 @@ mod tests {
     async fn what_is_deleted_is_not_in_the_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("test.db");
-        let opened = open(&format!("sqlite://{}", file.display())).await.expect("opens");
+        let opened =
+            open(&format!("sqlite://{}", file.display()), Migrates::Empty).await.expect("opens");
         for statement in [
             "CREATE TABLE words (word TEXT)",
             "INSERT INTO words VALUES ('the-first'), ('the-forgotten'), ('the-last')",

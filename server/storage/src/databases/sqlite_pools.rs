@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::RwLock;
 use sqlx::{Executor as _, Sqlite, SqlitePool, Transaction};
 
+use crate::databases::schema::Migrates;
 use crate::databases::sqlite;
 use crate::databases::sqlite::Opened;
 use crate::transactions::error::{OpenError, StoreError};
@@ -33,6 +34,7 @@ pub(crate) struct SqlitePools {
 #[derive(Debug)]
 struct WatchedFile {
     url: String,
+    migrates: Migrates,
     path: PathBuf,
     newest: Arc<NewestCommit>,
 }
@@ -70,19 +72,21 @@ fn device_and_number(found: Metadata) -> (u64, u64) {
 }
 
 impl SqlitePools {
-    /// Opens the file at `url`, creates it if it is missing, and migrates it. Another file that takes its place is opened
-    /// later.
+    /// Opens the file at `url`, creates it if it is missing, and migrates it as far as it may. Another file that takes its place
+    /// is opened later, in the same way.
     ///
     /// # Errors
     /// The errors of [`sqlite::open`].
-    pub(crate) async fn open(url: &str) -> Result<Self, OpenError> {
-        Ok(Self::watched(url, sqlite::open(url).await?))
+    pub(crate) async fn open(url: &str, migrates: Migrates) -> Result<Self, OpenError> {
+        let opened = sqlite::open(url, migrates).await?;
+        Ok(Self::watched(url, migrates, opened))
     }
 
-    fn watched(url: &str, opened: Opened) -> Self {
+    fn watched(url: &str, migrates: Migrates, opened: Opened) -> Self {
         let Opened { path, writer, readers } = opened;
         let file = path.map(|path| WatchedFile {
             url: url.to_owned(),
+            migrates,
             newest: Arc::new(NewestCommit::beside(&path)),
             path,
         });
@@ -100,7 +104,7 @@ impl SqlitePools {
 
     /// Returns pools that stay.
     pub(crate) fn fixed(writer: SqlitePool, readers: SqlitePool) -> Self {
-        Self::watched("", Opened { path: None, writer, readers })
+        Self::watched("", Migrates::Nothing, Opened { path: None, writer, readers })
     }
 
     /// Begins a transaction that reads one snapshot.
@@ -189,7 +193,7 @@ impl SqlitePools {
             identity if identity == pools.identity => return Ok(pools),
             Some(_) => {}
         }
-        let opened = Self::open(&file.url).await;
+        let opened = Self::open(&file.url, file.migrates).await;
         let opened = opened.map_err(|error| StoreError::Unreachable(error.to_string().into()))?;
         let new = opened.current();
         if new.identity.map(|new| new.database) != pools.identity.map(|old| old.database) {

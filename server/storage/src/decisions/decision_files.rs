@@ -153,6 +153,13 @@ pub async fn leave(tx: &mut Tx, path: &str, at: Timestamp) -> Result<bool, Store
     Ok(execute!(tx, SQL, path, at.millis())? > 0)
 }
 
+/// Puts another signature into the row.
+pub async fn sign(tx: &mut Tx, seq: i64, mac: &[u8]) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE decision_files SET mac = $2 WHERE seq = $1";
+    execute!(tx, SQL, seq, mac)?;
+    Ok(())
+}
+
 /// Lists files that are gone since before `before`, and that the store may still have.
 pub async fn left(tx: &mut Tx, before: Timestamp, limit: i64) -> Result<Vec<String>, StoreError> {
     const SQL: &str = "SELECT path FROM decision_files WHERE gone_at < $1 AND NOT deleted \

@@ -11,8 +11,8 @@ use uuid::Uuid;
 pub struct DeniedPersons<'p> {
     /// The instant of each erasure, by the code of the subject: later checks stay.
     pub erased_at: &'p BTreeMap<Vec<u8>, Timestamp>,
-    /// Returns the code of a subject.
-    pub code_of: &'p (dyn Fn(&str) -> Vec<u8> + Sync),
+    /// Returns the codes that a subject may have, by different keys.
+    pub codes_of: &'p (dyn Fn(&str) -> Vec<Vec<u8>> + Sync),
 }
 
 /// The deliveries of denied checks that are gone.
@@ -46,8 +46,8 @@ impl<'p> DeniedPersons<'p> {
             subject: String,
         }
         let body: Body = serde_json::from_slice(body).ok()?;
-        let code = (self.code_of)(&body.data.subject);
-        let (code, until) = self.erased_at.get_key_value(&code)?;
+        let mut codes = (self.codes_of)(&body.data.subject).into_iter();
+        let (code, until) = codes.find_map(|code| self.erased_at.get_key_value(&code))?;
         // The time of an event is that of its id: the check was made no later.
         (Timestamp::from_id(id) <= *until).then_some(code)
     }

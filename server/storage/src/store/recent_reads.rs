@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::databases::database::Database;
 use crate::store::Store;
 use crate::store::standbys::{ReadSource, Standbys};
 use crate::tenancy::tenants;
@@ -14,18 +13,10 @@ impl Store {
     /// Returns the store with servers that follow its database, which plans may be read from.
     ///
     /// # Errors
-    /// [`OpenError::Url`]: the URL is malformed, or the database of this store has no standbys.
+    /// [`OpenError::Url`]: the URL is malformed.
     pub fn with_standbys(mut self, url: &str) -> Result<Self, OpenError> {
-        match (&self.database, url.split_once(':')) {
-            (Database::Postgres(_), Some(("postgres" | "postgresql", _))) => {
-                self.standbys = Some(Arc::new(Standbys::parse(url)?));
-                Ok(self)
-            }
-            (Database::Postgres(_), _) => Err(OpenError::Url("`postgres://…`".to_owned())),
-            (Database::Sqlite(_), _) => {
-                Err(OpenError::Url("nothing, because the database is SQLite".to_owned()))
-            }
-        }
+        self.standbys = Some(Arc::new(Standbys::parse(url)?));
+        Ok(self)
     }
 
     /// Begins a transaction that reads one snapshot of `tenant`, no older than the primary is now: on a standby that is

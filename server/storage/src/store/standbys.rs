@@ -57,6 +57,20 @@ pub enum ReadSource {
     StandbyUnavailable,
 }
 
+/// Refuses a URL of servers that cannot follow the database at `primary`. Nothing is connected.
+///
+/// # Errors
+/// [`OpenError::Url`]
+pub fn must_follow(primary: &str, url: &str) -> Result<(), OpenError> {
+    if primary.starts_with("sqlite:") {
+        return Err(OpenError::Url("nothing, because the database is SQLite".to_owned()));
+    }
+    match url.split_once(':') {
+        Some(("postgres" | "postgresql", _)) => hosts::parse(url, Target::Any).map(drop),
+        _ => Err(OpenError::Url("`postgres://…`".to_owned())),
+    }
+}
+
 impl Standbys {
     /// Reads the hosts of a URL. No connection is made before the first read.
     ///

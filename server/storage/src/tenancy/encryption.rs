@@ -200,10 +200,13 @@ impl KeyRing {
 impl KeyRing {
     /// Returns the message authentication code of `parts`, by the first key.
     pub fn authenticate(&self, parts: &[&[u8]]) -> [u8; MAC_BYTES] {
-        let tag = self.first.authenticate(parts);
-        let mut mac = [0; MAC_BYTES];
-        mac.iter_mut().zip(tag.as_ref()).for_each(|(byte, own)| *byte = *own);
-        mac
+        code(&self.first.authenticate(parts))
+    }
+
+    /// Returns the message authentication codes of `parts`, by each key, the first one first.
+    pub fn codes_of(&self, parts: &[&[u8]]) -> impl Iterator<Item = [u8; MAC_BYTES]> {
+        let ring = std::iter::once(&*self.first).chain(&*self.older);
+        ring.map(move |key| code(&key.authenticate(parts)))
     }
 
     /// Returns whether a key of the ring made the code for these parts.
@@ -216,6 +219,13 @@ impl KeyRing {
             verify_slices_are_equal(own, mac).is_ok()
         })
     }
+}
+
+/// Returns the bytes of a tag.
+fn code(tag: &hmac::Tag) -> [u8; MAC_BYTES] {
+    let mut code = [0; MAC_BYTES];
+    code.iter_mut().zip(tag.as_ref()).for_each(|(byte, own)| *byte = *own);
+    code
 }
 
 impl fmt::Debug for KeyRing {

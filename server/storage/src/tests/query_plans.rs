@@ -70,6 +70,7 @@ const WALKS: &[(&str, &[&str])] = &[
             "(sub LIKE '%@%' OR sub LIKE '%#%')",
             "SELECT id, resource, format, enabled, rule_data FROM abac_policies",
             "SUM(ended_at), 0) AS BIGINT) FROM decision_erasures",
+            "SELECT COUNT(*) FROM decision_erasures",
         ],
     ),
     (
@@ -108,7 +109,6 @@ const WALKS: &[(&str, &[&str])] = &[
         &[
             "FROM revisions GROUP BY tenant_id",
             "SUM(bytes) OVER (ORDER BY revision DESC)",
-            "FROM decision_erasures ORDER BY tenant_id",
             "FROM decision_erasures WHERE pending",
             "SELECT id FROM tenants ORDER BY id",
             "FROM tenants WHERE entities_revision > 0",

@@ -21,7 +21,7 @@ pub enum StoreError {
     #[error("there is no file of the database any more")]
     NoFile,
     /// The operator suspended the tenant, or is deleting it.
-    #[error("the tenant is suspended")]
+    #[error("the tenant is suspended, or is being deleted")]
     TenantClosed,
     /// A row holds a value that no version of this service writes.
     #[error("cannot read the stored {what}")]
@@ -152,6 +152,9 @@ pub enum OpenError {
     /// No host is a primary; the text has the answer of each and holds no credential.
     #[error("cannot open the database: no host is a primary: {0}")]
     NoPrimary(String),
+    /// The only host has no such database for this role, or gives no answer; the text has its reason and holds no credential.
+    #[error("cannot open the database: {0}")]
+    NoAnswer(String),
     /// SQLite cannot write the file.
     #[error(
         "cannot open the database: {fault}: {error}; the user of this process must be able to write the file and its \
@@ -166,9 +169,14 @@ pub enum OpenError {
     /// The server works otherwise than this service needs it; the text says how, and what to do.
     #[error("cannot use the database: {0}")]
     Unsuitable(String),
-    /// The schema is missing, or of another version.
-    #[error("{0}")]
-    Schema(&'static str),
+    /// The database has no table of this service.
+    #[error("the database has no Portcullis schema; `portcullis migrate` creates it")]
+    NoSchema,
+    /// The schema is that of an older version.
+    #[error(
+        "the database schema is older than this version of Portcullis; `portcullis migrate` updates it"
+    )]
+    OlderSchema,
     /// A newer version migrated the database, by this migration.
     #[error(
         "the database schema is newer than this version of Portcullis, which does not know migration {0}: start the \

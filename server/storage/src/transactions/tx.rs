@@ -42,6 +42,8 @@ pub struct Tx {
     pub(crate) gates: Gates,
     /// Whether the changes so far concern the settings or the cases of the tenant.
     pub(crate) touched_guards: bool,
+    /// Whether named conditions changed, which no policy may use yet.
+    pub(crate) touched_names: bool,
     /// The cases from before the transaction, if it stores other ones.
     pub(crate) replaced_cases: Option<StoredCases>,
     /// Whether the changes passed the gates.
@@ -115,6 +117,7 @@ impl Tx {
             writes: WebhookWrites::default(),
             gates: Gates::default(),
             touched_guards: false,
+            touched_names: false,
             replaced_cases: None,
             passed_gates: false,
             revoked_keys: Vec::new(),
@@ -153,6 +156,12 @@ impl Tx {
         self.touch([]);
     }
 
+    /// Notes a change of named conditions. Gates judge it where no policy uses them yet, too: a proposal that waits may.
+    pub(crate) fn touch_names(&mut self, users: Vec<Touched>) {
+        self.touched_names = true;
+        self.touch(users);
+    }
+
     /// Returns what the changes so far touch.
     pub fn touched(&self) -> &[Touched] {
         self.touched.as_deref().unwrap_or_default()
@@ -169,10 +178,12 @@ impl Tx {
         self.touched_guards
     }
 
-    /// Returns whether gates judge the changes so far: they may alter decisions, or concern settings or cases. A
-    /// registration without rules alters none.
+    /// Returns whether gates judge the changes so far: they may alter decisions, or concern settings, cases or
+    /// named conditions. A registration without rules alters none.
     pub fn concerns_gates(&self) -> bool {
-        self.touched_guards || self.touched.as_ref().is_some_and(|touched| !touched.is_empty())
+        self.touched_guards
+            || self.touched_names
+            || self.touched.as_ref().is_some_and(|touched| !touched.is_empty())
     }
 
     /// Notes that the changes passed the gates, or that none binds their author. A transaction that gates judge does not

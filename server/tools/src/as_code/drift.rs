@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use portcullis_config::Variables;
 use portcullis_model::apply::PlannedAction;
 
-use super::answer::{AnsweredChange, ChangedField};
+use super::answer::{AnsweredChange, ChangedField, PlanAnswer};
 use super::arguments::ContentArguments;
-use super::lines::{content_fields, field_lines, object};
+use super::lines::{self, content_fields, field_lines, object};
 use super::plan::CHANGES;
 use super::request::SentApply;
 use super::unowned;
@@ -34,7 +34,8 @@ pub struct DriftArguments {
     content: ContentArguments,
 }
 
-/// Prints the drift, or what has no owner. The exit code is 0 without any, and 2 with some.
+/// Prints the drift, or what has no owner. The exit code is 0 without any, 2 with some, and 1 if objects of the folder belong to
+/// other owners.
 ///
 /// # Errors
 /// The folder is not valid, or the service gives no answer.
@@ -50,21 +51,35 @@ pub async fn run(
         return unowned::run(&service, content.report, out).await;
     };
     let folder = FolderContent::read(dir, content, variables, err)?;
-    let request = SentApply::new(&folder.owner);
     // A plan changes nothing, so its changes are the differences between folder and service.
+    let request = SentApply::planned(&folder.owner, content);
     let planned = folder.send(&service, &request, true).await?;
     let found = drift(&planned.answer.changes);
-    let owner = &folder.owner;
-    let title = match found.is_empty() {
-        true => format!("no drift for {owner} at revision {}", planned.answer.revision),
-        false => format!("drift for {owner} at revision {}", planned.answer.revision),
-    };
-    let is_drift = !found.is_empty();
-    let report = Report::new(title, "Portcullis: drift")
-        .section(Section::main("differences", "").with_entries(found));
+    let has_drift = !found.is_empty();
+    let report = report(&folder.owner, found, &planned.answer);
     let shown = report.shown(content.report, || format!("{}\n", planned.text));
     out.write_all(shown.as_bytes())?;
-    Ok(if is_drift { ExitCode::from(CHANGES) } else { ExitCode::SUCCESS })
+    if !planned.answer.conflicts.is_empty() {
+        writeln!(
+            err,
+            "portcullis: objects belong to other owners, and are not compared; --owner names the owner that applied the \
+             folder, and --force compares them"
+        )?;
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(if has_drift { ExitCode::from(CHANGES) } else { ExitCode::SUCCESS })
+}
+
+/// Returns the report about the drift that was found. Objects of other owners are not compared, so that there may be more.
+fn report(owner: &str, found: Vec<ReportEntry>, answer: &PlanAnswer) -> Report {
+    let what = match (found.is_empty(), answer.conflicts.is_empty()) {
+        (true, true) => "no drift",
+        (true, false) => "not everything is compared",
+        (false, _) => "drift",
+    };
+    Report::new(format!("{what} for {owner} at revision {}", answer.revision), "Portcullis: drift")
+        .section(Section::main("differences", "").with_entries(found))
+        .section(lines::conflicts(&answer.conflicts))
 }
 
 /// Returns how the service differs from the folder: the opposite of the plan that would make them equal. An object that only
@@ -98,6 +113,7 @@ fn drift(changes: &[AnsweredChange]) -> Vec<ReportEntry> {
 
 #[cfg(test)]
 mod tests {
+    use portcullis_model::apply::PlanCounts;
     use serde_json::json;
 
     use super::*;
@@ -129,5 +145,32 @@ mod tests {
     + … user.b == 1
 ";
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn objects_of_other_owners_are_listed_and_are_not_no_drift() {
+        let theirs = json!([{"kind": "rule", "name": "a", "managed_by": "git:theirs"}]);
+        for (changes, conflicts, expected) in [
+            (json!([]), json!([]), "no drift for git:own at revision 7\n"),
+            (
+                json!([]),
+                theirs.clone(),
+                "not everything is compared for git:own at revision 7\nconflicts:\n  rule `a` belongs to git:theirs\n",
+            ),
+            (
+                json!([{"kind": "rule", "name": "b", "action": "create"}]),
+                theirs,
+                "drift for git:own at revision 7\n- rule `b`: the service lacks it\nconflicts:\n  \
+                 rule `a` belongs to git:theirs\n",
+            ),
+        ] {
+            let answer: PlanAnswer = serde_json::from_value(json!({
+                "revision": 7, "fingerprint": "", "changes": changes, "conflicts": conflicts,
+                "counts": PlanCounts::default(),
+            }))
+            .expect("an answer");
+            let shown = report("git:own", drift(&answer.changes), &answer).text(false);
+            assert_eq!(shown, expected);
+        }
     }
 }

@@ -11,6 +11,7 @@ use portcullis_bundle::{
 };
 use portcullis_config::Variables;
 use portcullis_engine::{Json, json};
+use portcullis_model::service_key::{DOMAIN_FORM, is_domain};
 
 use super::arguments::owner;
 use crate::service::{Service, ServiceArguments};
@@ -52,6 +53,9 @@ pub async fn run(
             folder.display()
         );
     }
+    if let Some(tenant) = tenant.as_deref().filter(|tenant| !is_domain(tenant)) {
+        bail!("--tenant: expected {DOMAIN_FORM}, not `{tenant}`");
+    }
     let service = Service::new(service, variables)?;
     let query: Vec<(&str, &str)> =
         owner.as_deref().map(|owner| ("owner", owner)).into_iter().collect();
@@ -76,7 +80,12 @@ pub async fn run(
     writeln!(err, "{} files written to {}: revision {revision}", files.len(), folder.display())?;
     if let Err(error) = bundle {
         // The files say what the service has. What does not fit is for the user to mend.
-        bail!("the folder is not valid yet:\n{error}");
+        let id = match tenant {
+            // The cases name rules in the domain of the tenant, which may have another id.
+            Some(id) if !has_tenant => format!(" with the tenant `{id}` (--tenant)"),
+            _ => String::new(),
+        };
+        bail!("the folder is not valid yet{id}:\n{error}");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -29,7 +29,7 @@ pub(super) fn report(
     let report = report
         .section(Section::apart("changes").with_entries(changes))
         .sentence(counts(&plan.counts))
-        .section(Section::new("conflicts").with_lines(conflicts(&plan.conflicts)))
+        .section(conflicts(&plan.conflicts))
         .section(tests(&plan.tests));
     let report = match &plan.impact {
         Some(impact) => {
@@ -134,12 +134,13 @@ fn counts(counts: &PlanCounts) -> String {
     )
 }
 
-/// Returns the lines about objects of other owners.
-fn conflicts(conflicts: &[OwnedObject]) -> impl Iterator<Item = String> {
-    conflicts.iter().map(|one| {
+/// Returns the section about objects of other owners.
+pub(super) fn conflicts(conflicts: &[OwnedObject]) -> Section {
+    let lines = conflicts.iter().map(|one| {
         let owner = one.managed_by.as_deref().unwrap_or("another owner");
         format!("{} belongs to {owner}", object(&one.kind, &one.name))
-    })
+    });
+    Section::new("conflicts").with_lines(lines)
 }
 
 /// Returns the section about cases: their numbers, if there are any, and those that fail or are skipped.

@@ -54,14 +54,7 @@ pub async fn run(
     let PlanArguments { dir, content, out: file, impact, since } = arguments;
     let service = Service::for_changes(&content.service, variables)?;
     let folder = FolderContent::read(dir, content, variables, err)?;
-    let request = SentApply {
-        owner: &folder.owner,
-        keeps_others: content.no_prune,
-        force: content.force,
-        allow_deletes: content.allow_deletes,
-        impact: *impact,
-        ..SentApply::default()
-    };
+    let request = SentApply { impact: *impact, ..SentApply::planned(&folder.owner, content) };
     let planned = folder.send(&service, &request, true).await?;
     // A replay takes long, and without changes it could only show that nothing differs.
     let recorded = match *impact && has_changes(&planned.answer) {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use portcullis_engine::Json;
 use portcullis_engine::json::Member;
 
-use super::arguments::SourceArguments;
+use super::arguments::{ContentArguments, SourceArguments};
 
 /// An apply, or a dry run of one.
 #[derive(Debug, Default)]
@@ -26,9 +26,15 @@ pub(super) struct SentApply<'a> {
 }
 
 impl<'a> SentApply<'a> {
-    /// Returns an apply with every default.
-    pub(super) fn new(owner: &'a str) -> Self {
-        Self { owner, ..Self::default() }
+    /// Returns an apply with the options of `content`.
+    pub(super) fn planned(owner: &'a str, content: &ContentArguments) -> Self {
+        Self {
+            owner,
+            keeps_others: content.no_prune,
+            force: content.force,
+            allow_deletes: content.allow_deletes,
+            ..Self::default()
+        }
     }
 
     /// Returns the body with the content `bundle`. Members that have their default are left out.

@@ -154,7 +154,9 @@ fn usable(url: &str, opened: Result<Store, OpenError>) -> anyhow::Result<Store> 
     let shown = shown(url);
     opened.map_err(|error| match error {
         OpenError::Url(expected) => ConfigError::database_url(expected, shown).into(),
-        OpenError::Schema(_) | OpenError::InUse => Unusable::error(format!("`{shown}`: {error}")),
+        OpenError::NoSchema | OpenError::OlderSchema | OpenError::InUse => {
+            Unusable::error(format!("`{shown}`: {error}"))
+        }
         failed => anyhow::Error::new(failed).context(format!("`{shown}`")),
     })
 }

@@ -16,7 +16,7 @@ use portcullis_model::resource::doubt_about_resource;
 use portcullis_model::types::{NewType, declared_types};
 use portcullis_operations::directory::ExplainedRelation;
 use portcullis_operations::explained_checks::{ExplainedCheck, ExplainedRelations};
-use portcullis_operations::hints::{HintFacts, hints, inputs_of_relations};
+use portcullis_operations::hints::{HintFacts, hints, inputs_of_relations, unnamed_resource};
 use serde_json::{Value, json};
 
 /// Returns the answer as the service would give it, with the name of what decided in place of its id.
@@ -120,6 +120,13 @@ fn inputs(bundle: &Bundle, kind: &str) -> BTreeSet<String> {
     let of_relations = inputs_of_relations(own.map(|one| &one.relations));
     let of_resolvers = bundle.resolvers.iter().flat_map(|one| one.inputs.clone());
     of_relations.into_iter().chain(of_resolvers).collect()
+}
+
+/// Returns the hint about a resource that is not registered and that no rule and no policy matches, as a check has it.
+pub(crate) fn hint_about_resource(bundle: &Bundle, resource: &str) -> Option<String> {
+    let is_known = is_named(bundle, resource) || patterns(bundle).any(|one| one.matches(resource));
+    let registered: Vec<String> = bundle.resources.iter().map(|one| one.name.clone()).collect();
+    (!is_known).then(|| unnamed_resource(resource, &registered))
 }
 
 /// Returns the resources of rules and policies.

@@ -9,7 +9,7 @@ use portcullis_engine::nearest::nearest;
 use portcullis_engine::resource::object_of;
 use portcullis_engine::types::{ACTION, CONTEXT, PropertySource, USER};
 use portcullis_engine::value::AttributeValue;
-use portcullis_engine::{CheckBody, ResourcePattern};
+use portcullis_engine::{CheckBody, ResourcePattern, type_of_resource};
 use portcullis_model::types::{NewType, property_sources};
 
 use super::code::LintCode;
@@ -118,8 +118,8 @@ impl<'b> Items<'b> {
             let Ok(check) = CheckBody::parse(&case.check) else { continue };
             let subject = LintSubject::Item(ItemKind::Case, index, "/check/attributes");
             let shown = format!("the case {}", quoted(&case.name));
-            let sent = sent_attributes(&check).into_iter();
-            items.add(bundle, subject, shown, Some(resource_type(&check)), sent);
+            let of = type_of_resource(check.attributes.resource, check.resource);
+            items.add(bundle, subject, shown, Some(of), sent_attributes(&check).into_iter());
         }
         for (index, resolver) in bundle.resolvers.iter().enumerate() {
             let subject = LintSubject::Item(ItemKind::Resolver, index, "");
@@ -191,15 +191,6 @@ fn sent_attributes<'c>(check: &CheckBody<'c>) -> Vec<(&'static str, &'c str)> {
     named.collect()
 }
 
-/// Returns the type of the resource of a check.
-fn resource_type<'c>(check: &CheckBody<'c>) -> &'c str {
-    match check.attributes.resource.get("type") {
-        // A check may tell the type itself, which goes before the name of the resource.
-        Some(AttributeValue::Text(of)) => of,
-        _ => object_of(check.resource),
-    }
-}
-
 /// Finds attributes of cases that no request of this form could have: the only source of the property does not know the
 /// subject or the resource.
 fn overridden(bundle: &Bundle) -> Vec<Doubt> {
@@ -210,9 +201,10 @@ fn overridden(bundle: &Bundle) -> Vec<Doubt> {
         let Ok(check) = CheckBody::parse(&case.check) else { continue };
         let is_own = case.caller.as_deref() == Some(check.subject);
         let has_id = matches!(check.attributes.resource.get("id"), Some(AttributeValue::Text(_)));
+        let own = type_of_resource(check.attributes.resource, check.resource);
         let sent = sent_attributes(&check);
         for (namespace, name) in sent.iter().copied() {
-            let of = if namespace == RESOURCE { resource_type(&check) } else { namespace };
+            let of = if namespace == RESOURCE { own } else { namespace };
             let Some(from) = sources.of_attribute(of, name) else { continue };
             let (source, advice) = match from {
                 // A token speaks for its own subject alone.

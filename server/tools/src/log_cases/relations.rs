@@ -5,6 +5,7 @@ use portcullis_bundle::Rulebook;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, CheckBody, Json, json};
+use portcullis_model::decision::ABSENT;
 use portcullis_model::relation::NewTuple;
 use portcullis_model::types::{TypeRecord, declared_types};
 use serde_json::{Value, json};
@@ -27,8 +28,11 @@ pub(super) fn relations_of(types: Vec<Value>) -> serde_json::Result<Rulebook> {
 pub(super) fn tuples(types: &Rulebook, record: &Value, check: &Value) -> Option<Value> {
     let mut wanted = AttributeAnswers::default();
     for (name, value) in record["relations"].as_object()? {
-        let value = Json::Bool(value.as_bool()?);
-        wanted.insert(RELATION, name, AttributeAnswer::Value(value));
+        let answer = match value.as_str() {
+            Some(ABSENT) => AttributeAnswer::Absent,
+            _ => AttributeAnswer::Value(Json::Bool(value.as_bool()?)),
+        };
+        wanted.insert(RELATION, name, answer);
     }
     let text = check.to_string();
     let body = json::parse(text.as_bytes()).ok()?;

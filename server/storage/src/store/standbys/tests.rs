@@ -5,7 +5,6 @@ use portcullis_test_postgres::Cluster;
 
 use super::*;
 use crate::store::Store;
-use crate::testing::TestDatabase;
 
 async fn touch(store: &Store) {
     let mut tx = store.write("acme", 0).await.expect("begins");
@@ -63,9 +62,16 @@ fn a_url_of_no_standby_says_what_is_expected() {
     assert!(error.contains("with commas in between"), "{error}");
 }
 
-#[tokio::test]
-async fn a_file_has_no_standbys() {
-    let database = TestDatabase::sqlite().expect("a directory");
-    let error = database.open().await.with_standbys("postgres://a@b/c").expect_err("SQLite");
-    assert!(error.to_string().contains("the database is SQLite"), "{error}");
+#[test]
+fn only_postgresql_has_standbys() {
+    let primary = "postgres://a@b/c";
+    assert!(must_follow(primary, "postgresql://a@d/c").is_ok());
+    for (primary, url, expected) in [
+        ("sqlite://x.db", "postgres://a@b/c", "the database is SQLite"),
+        (primary, "sqlite://x.db", "`postgres://…`"),
+        (primary, "postgres://a@b,,c/d", "with commas in between"),
+    ] {
+        let error = must_follow(primary, url).expect_err("no standbys").to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }

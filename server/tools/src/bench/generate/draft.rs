@@ -68,7 +68,7 @@ impl Draft {
                 RequestField::Subject => string(&self.subject),
                 RequestField::Resource => string(&self.resource),
                 RequestField::Object => string(object_of(&self.resource)),
-                RequestField::Action => string(&self.action),
+                RequestField::Action | RequestField::WrittenAction => string(&self.action),
                 RequestField::Domain => string(&self.domain),
                 RequestField::Time => date_time(self.now),
                 RequestField::Roles => strings(&self.roles),
@@ -111,7 +111,7 @@ impl Draft {
             // No field of a check may be empty.
             _ if text.is_empty() => {}
             RequestField::Subject => self.subject = text,
-            RequestField::Action => self.action = text,
+            RequestField::Action | RequestField::WrittenAction => self.action = text,
             RequestField::Domain => self.domain = text,
             RequestField::Time => self.now = text.parse().unwrap_or(self.now),
             // Another resource would have another plan, and roles are not a text.

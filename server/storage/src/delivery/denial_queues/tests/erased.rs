@@ -17,14 +17,16 @@ async fn erase_each(store: &Store, until: i64) -> [(i64, i64); 2] {
     const PERSONS: [&[u8]; 2] = [b"lower", b"upper"];
     let until = Timestamp::from_millis(until);
     let erased_at = PERSONS.map(|person| (person.to_vec(), until)).into();
-    let code_of = |subject: &str| match subject.parse::<u32>() {
-        Ok(number) if number % 10 == 7 => PERSONS[usize::from(number >= 50)].to_vec(),
-        _ => Vec::new(),
+    let codes_of = |subject: &str| match subject.parse::<u32>() {
+        Ok(number) if number % 10 == 7 => {
+            vec![Vec::new(), PERSONS[usize::from(number >= 50)].to_vec()]
+        }
+        _ => vec![Vec::new()],
     };
-    let persons = DeniedPersons { erased_at: &erased_at, code_of: &code_of };
+    let persons = DeniedPersons { erased_at: &erased_at, codes_of: &codes_of };
     let mut tx = store.write_as(TENANT).await.expect("begins");
     for person in PERSONS {
-        decision_erasures::begin(&mut tx, person, until).await.expect("works");
+        decision_erasures::begin(&mut tx, person, until, i64::MAX).await.expect("works");
     }
     tx.commit().await.expect("commits");
     erased_denials::erase(store, TENANT, persons).await.expect("works");
