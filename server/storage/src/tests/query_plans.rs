@@ -71,6 +71,9 @@ const WALKS: &[(&str, &[&str])] = &[
             "SELECT id, resource, format, enabled, rule_data FROM abac_policies",
             "SUM(ended_at), 0) AS BIGINT) FROM decision_erasures",
             "SELECT COUNT(*) FROM decision_erasures",
+            "SELECT tenant_id, subject, erased_at FROM decision_erasures WHERE tenant_id ",
+            // A tenant has at most 10,000.
+            "DELETE FROM decision_erasures WHERE tenant_id = $1 AND ended_at < $2",
         ],
     ),
     (

@@ -109,6 +109,7 @@ pub(super) fn is_of_postgres(statement: &str) -> bool {
         "set_config",
         "pg_",
         "portcullis_change",
+        "has_schema_privilege",
         "FOR UPDATE",
         "json_array_elements_text",
         "UNNEST",
