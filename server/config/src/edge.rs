@@ -170,9 +170,11 @@ impl Variables {
 
 /// Returns whether two listeners cannot have these addresses at the same time.
 fn take_one_port(one: SocketAddr, other: SocketAddr) -> bool {
-    let covers = |all: SocketAddr, one: SocketAddr| {
-        all.ip() == one.ip() || (all.ip().is_unspecified() && all.is_ipv4() == one.is_ipv4())
-    };
     // The system chooses a free port for each address with port 0.
     one.port() != 0 && one.port() == other.port() && (covers(one, other) || covers(other, one))
+}
+
+/// Returns whether a listener on `all` takes the connections to the address of `one`.
+fn covers(all: SocketAddr, one: SocketAddr) -> bool {
+    all.ip() == one.ip() || (all.ip().is_unspecified() && all.is_ipv4() == one.is_ipv4())
 }

@@ -154,7 +154,7 @@ pub(crate) fn drive(documents: usize) -> Result<Tuples> {
     for group in 1..GROUPS {
         // Groups are four levels deep.
         for _ in 0..if random.u8(..5) == 0 { 2 } else { 1 } {
-            // A group above has a smaller number, so that there is no ring.
+            // A group above has a smaller number, so that no ring arises.
             let above = (GROUP, random.usize(group / 8..group / 4 + 1));
             tuples.add(above, "member", (GROUP, group), Some("member"))?;
         }

@@ -52,14 +52,21 @@ pub(super) trait AppliedRecord: ListedRecord + SignedRecord + 'static {
         Vec::new()
     }
 
-    /// Returns the records that a plan depends on: those of the owner, and those that the bundle names.
+    /// Returns the names of further records on which the meaning of the bundle depends; none for most kinds.
+    fn used_by(_: &TenantContent, _: &BundleDocument) -> HashSet<String> {
+        HashSet::new()
+    }
+
+    /// Returns the records that a plan depends on: those of the owner, those that the bundle names, and those that it uses.
     fn read<'s>(
         state: &'s TenantContent,
         bundle: &BundleDocument,
         owner: Option<&str>,
         _domain: &str,
     ) -> Vec<&'s Self> {
-        let names: HashSet<&str> = Self::named_in(bundle).into_iter().collect();
+        let used = Self::used_by(state, bundle);
+        let names: HashSet<&str> =
+            Self::named_in(bundle).into_iter().chain(used.iter().map(String::as_str)).collect();
         let is_read = |one: &&Self| {
             owner.is_none() || one.managed_by() == owner || names.contains(&*one.name())
         };

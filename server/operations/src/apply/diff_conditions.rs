@@ -43,17 +43,31 @@ impl AppliedRecord for ConditionRecord {
         bundle.conditions.iter().flatten().map(|one| &*one.name).collect()
     }
 
-    fn read<'s>(
-        state: &'s TenantContent,
-        bundle: &BundleDocument,
-        owner: Option<&str>,
-        _: &str,
-    ) -> Vec<&'s Self> {
-        let names = read_names(state, bundle);
-        let is_read = |one: &&Self| {
-            owner.is_none() || one.managed_by.as_deref() == owner || names.contains(&one.name)
-        };
-        state.conditions.iter().filter(is_read).collect()
+    /// The conditions that the policies and conditions of the bundle use, by others, too: a policy means something else when a
+    /// condition behind it does.
+    fn used_by(state: &TenantContent, bundle: &BundleDocument) -> HashSet<String> {
+        let policies = bundle.policies.iter().flatten();
+        let policies = policies.map(|sent| &sent.policy.rule_data.condition);
+        let conditions = bundle.conditions.iter().flatten().map(|one| &one.when.condition);
+        let names = policies.chain(conditions).flat_map(Condition::names);
+        let mut used: HashSet<String> = names.map(str::to_owned).collect();
+        // A condition that cannot be read uses none.
+        let stored =
+            state.conditions.iter().filter_map(|one| Some((&one.name, one.written().ok()?)));
+        let stored: Vec<(&String, Condition)> = stored.collect();
+        // What the stored ones of the same names use counts, too.
+        used.extend(Self::named_in(bundle).into_iter().map(str::to_owned));
+        loop {
+            let known = used.len();
+            for (name, condition) in &stored {
+                if used.contains(*name) {
+                    used.extend(condition.names().into_iter().map(str::to_owned));
+                }
+            }
+            if used.len() == known {
+                return used;
+            }
+        }
     }
 
     fn content(&self, _: &str) -> Content {
@@ -93,30 +107,5 @@ impl NamedRecord for ConditionRecord {
         }
         let fields = self.changes(&new, context.domain);
         Some((new, fields))
-    }
-}
-
-/// Returns the names of the conditions of the bundle, and of those that its policies and conditions stand on, by others, too: a
-/// policy means something else when a condition behind it does.
-fn read_names(state: &TenantContent, bundle: &BundleDocument) -> HashSet<String> {
-    let policies =
-        bundle.policies.iter().flatten().map(|policy| &policy.policy.rule_data.condition);
-    let conditions = bundle.conditions.iter().flatten();
-    let mut names: HashSet<String> = conditions.clone().map(|one| one.name.clone()).collect();
-    let written = policies.chain(conditions.map(|one| &one.when.condition));
-    names.extend(written.flat_map(Condition::names).map(str::to_owned));
-    // A condition that cannot be read uses none.
-    let stored = state.conditions.iter().filter_map(|one| Some((&one.name, one.written().ok()?)));
-    let stored: Vec<(&String, Condition)> = stored.collect();
-    loop {
-        let known = names.len();
-        for (name, condition) in &stored {
-            if names.contains(*name) {
-                names.extend(condition.names().into_iter().map(str::to_owned));
-            }
-        }
-        if names.len() == known {
-            return names;
-        }
     }
 }

@@ -153,9 +153,14 @@ impl KeyRing {
         self.first.id
     }
 
+    /// Returns the keys, the one that encrypts first.
+    fn all(&self) -> impl Iterator<Item = &Key> {
+        std::iter::once(&*self.first).chain(&*self.older)
+    }
+
     /// Returns whether a key of the ring has this id.
     pub fn has(&self, id: KeyId) -> bool {
-        self.first.id == id || self.older.iter().any(|key| key.id == id)
+        self.all().any(|key| key.id == id)
     }
 
     /// Returns whether another key of the ring has the id of the first. Then nobody can tell which of the two encrypted a
@@ -187,8 +192,7 @@ impl KeyRing {
         if *version != VERSION {
             return Err(CryptoError::Format);
         }
-        let ring = std::iter::once(&*self.first).chain(&*self.older);
-        let mut candidates = ring.filter(|key| key.id == *id).peekable();
+        let mut candidates = self.all().filter(|key| key.id == *id).peekable();
         if candidates.peek().is_none() {
             return Err(CryptoError::UnknownKey);
         }
@@ -205,13 +209,12 @@ impl KeyRing {
 
     /// Returns the message authentication codes of `parts`, by each key, the first one first.
     pub fn codes_of(&self, parts: &[&[u8]]) -> impl Iterator<Item = [u8; MAC_BYTES]> {
-        let ring = std::iter::once(&*self.first).chain(&*self.older);
-        ring.map(move |key| code(&key.authenticate(parts)))
+        self.all().map(move |key| code(&key.authenticate(parts)))
     }
 
     /// Returns whether a key of the ring made the code for these parts.
     pub fn is_authentic(&self, parts: &[&[u8]], mac: &[u8; MAC_BYTES]) -> bool {
-        std::iter::once(&*self.first).chain(&*self.older).any(|key| {
+        self.all().any(|key| {
             let tag = key.authenticate(parts);
             // A tag has 32 bytes. The empty default would equal no code, because lengths are compared, too.
             let own = tag.as_ref().get(..MAC_BYTES).unwrap_or_default();
