@@ -1,10 +1,5 @@
 //! Compares time windows with the oracle of `support/local_time.rs`, for a year of every zone and for random windows.
 
-#![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
-
-#[path = "support/local_time.rs"]
-mod local_time;
-
 use chrono::{DateTime, TimeDelta, Utc};
 use portcullis_engine::during::{TimeWindow, WEEKDAYS};
 use proptest::prelude::*;
@@ -12,7 +7,7 @@ use proptest::sample::{select, subsequence};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use local_time::lies_in;
+use crate::support::local_time::lies_in;
 
 /// Zones with offsets of whole, half and quarter hours, of both hemispheres, with summer time and without, with a change
 /// of half an hour and of two hours, at midnight, and with a day that was left out.

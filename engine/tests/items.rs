@@ -1,8 +1,6 @@
 //! Conditions on the items of a list, and the length of a list (`docs/semantics.md`, section 4.10): faults, explanations and
 //! budgets. The oracle of `properties.rs` has the truths.
 
-#![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
-
 use chrono::DateTime;
 use portcullis_engine::{
     AttributeAnswer, AttributeAnswers, Check, CheckBody, Condition, Effect, Format, Plan, Policy,

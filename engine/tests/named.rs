@@ -1,8 +1,6 @@
 //! Named conditions (`docs/semantics.md`, section 4.11): forms, faults, explanations and bounds. `properties.rs` compares
 //! policies with names with the oracle.
 
-#![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
-
 use chrono::DateTime;
 use portcullis_engine::condition::NamedConditions;
 use portcullis_engine::invalid::{Place, Problems};

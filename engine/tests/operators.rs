@@ -1,7 +1,5 @@
 //! The details of the operators (`docs/semantics.md`, section 4.5) as a table. Each row is checked by the decisions of plans.
 
-#![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
-
 use std::collections::BTreeSet;
 
 use chrono::DateTime;

@@ -1,10 +1,6 @@
 //! Compares every evaluator with an oracle on random policies and rules that name relations: decisions with all answers and
 //! in stages, explanations, legacy checks, searches, filters, matrices, changed plans, and plans that share.
 
-#![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
-
-mod effort;
-
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -512,7 +508,7 @@ fn every_evaluator_agrees_on_relations() {
     }
     let table = builder.finish().expect("a table");
     let mut tally = Tally::default();
-    for seed in 0..CASES * u64::from(effort::factor()) {
+    for seed in 0..CASES * u64::from(crate::effort::factor()) {
         let rng = &mut Rng::with_seed(seed);
         let (before, world) = (World::new(rng), World::new(rng));
         // A role that is spelled as a relation is a text that no rule names.

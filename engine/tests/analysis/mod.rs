@@ -1,6 +1,6 @@
 //! Compares the claims of the analysis with random checks: a policy that it calls never deciding never decides.
 
-mod claims;
+pub(crate) mod claims;
 
 use std::rc::Rc;
 
@@ -14,13 +14,13 @@ use uuid::Uuid;
 use claims::claims;
 
 use crate::support::conditions::{Truth, truth};
-use crate::support::decision::applies;
+use crate::support::decision::{applies, pattern_matches};
 use crate::support::route::{asked, engine_policies, engine_rules};
-use crate::support::{AbacPolicy, Request};
+use crate::support::{ALLOW, AbacPolicy, Request};
 use crate::worlds::choices::{Choices, Seeded};
 use crate::worlds::{Size, World};
 
-const WORLDS: u32 = 120;
+const WORLDS: u32 = 60;
 /// Few values and leaves, so that conditions touch each other.
 const SIZE: Size = Size { values: 8, leaves: 24, trees: 40, requests: 200 };
 /// The number of policies of a world that are generated, and of those that are made from them so that they never decide.
@@ -58,9 +58,9 @@ fn policies_that_never_decide_never_decide() {
     println!(
         "{checks} checks of claims; {found} claims about random policies, {by_rules} of rules; {proved} of {constructed} constructed ones"
     );
-    assert!(checks >= 100_000, "only {checks} checks");
-    assert!(found >= 500, "only {found} claims about random policies");
-    assert!(by_rules >= 100, "only {by_rules} claims of rules");
+    assert!(checks >= 50_000, "only {checks} checks");
+    assert!(found >= 250, "only {found} claims about random policies");
+    assert!(by_rules >= 50, "only {by_rules} claims of rules");
     assert!(proved * 100 >= constructed * 95, "only {proved} of {constructed} are found");
 }
 
@@ -151,7 +151,7 @@ fn never_decides(shape: usize, number: u64, from: &AbacPolicy, leaf: &Value) -> 
         id: Uuid::from_u64_pair(u64::MAX, number),
         resource: from.resource.clone(),
         // An undetermined contradiction denies.
-        effect: if is_contradiction { crate::ALLOW } else { from.effect },
+        effect: if is_contradiction { ALLOW } else { from.effect },
         priority: from.priority,
         tree: Some(Rc::new(tree)),
     }
@@ -159,6 +159,6 @@ fn never_decides(shape: usize, number: u64, from: &AbacPolicy, leaf: &Value) -> 
 
 fn it_applies(policy: &AbacPolicy, request: &Request) -> bool {
     let tree = policy.tree.as_ref().map(|tree| truth(tree, request));
-    let is_candidate = crate::pattern_matches(&policy.resource, request.resource());
+    let is_candidate = pattern_matches(&policy.resource, request.resource());
     is_candidate && applies(policy.effect, tree.unwrap_or(Truth::Undetermined))
 }

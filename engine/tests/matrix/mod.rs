@@ -16,13 +16,13 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 use serde_json::Value;
 
-use crate::run;
+use crate::properties::run;
 use crate::scenarios::scenario;
 use crate::support::Request;
 use crate::support::route::{asked, engine_policies, engine_rules};
 use crate::two_stages::{RESOLVED, answer, resolved_policies, without_resolved};
 
-const SCENARIOS: u32 = 600;
+const SCENARIOS: u32 = 300;
 const REQUESTS: usize = 16;
 /// A subject and a domain that no generated rule names, but that conditions of the scenarios compare.
 const UNNAMED: [&str; 2] = ["abc", "eng"];
@@ -77,9 +77,9 @@ fn outcomes_of_cells_hold_for_every_completion() {
     });
     let tally = tally.into_inner();
     println!("{tally:?}");
-    assert!(tally.settled >= 1_900, "only {} cells are settled", tally.settled);
-    assert!(tally.depends >= 1_200, "only {} cells depend", tally.depends);
-    assert!(tally.several >= 480, "only {} residuals have several policies", tally.several);
+    assert!(tally.settled >= 950, "only {} cells are settled", tally.settled);
+    assert!(tally.depends >= 600, "only {} cells depend", tally.depends);
+    assert!(tally.several >= 240, "only {} residuals have several policies", tally.several);
     assert!(tally.both * 3 >= tally.depends, "most cells depend on nothing that happens");
     let completions = tally.allowed + tally.denied;
     assert!(tally.allowed * 5 >= completions && tally.denied * 5 >= completions);

@@ -18,14 +18,14 @@ use proptest::test_runner::TestCaseResult;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::claims::claims;
-use crate::run;
+use crate::analysis::claims::claims;
+use crate::properties::run;
 use crate::scenarios::scenario;
 use crate::support::decision::check;
 use crate::support::route::{asked, engine_policies, engine_rules};
 use crate::support::{AbacPolicy, Request, Scenario};
 
-const SCENARIOS: u32 = 1_200;
+const SCENARIOS: u32 = 600;
 const REQUESTS: usize = 20;
 /// The number of other answers that must not change a decision.
 const OTHERS: usize = 6;
@@ -87,10 +87,10 @@ fn resolvers_are_asked_for_what_can_change_the_decision() {
     );
     let tally = tally.into_inner();
     println!("{tally:?}");
-    assert!(tally.decided >= 2_400, "only {} are decided at once", tally.decided);
-    assert!(tally.open >= 1_200, "only {} need resolvers", tally.open);
+    assert!(tally.decided >= 1_200, "only {} are decided at once", tally.decided);
+    assert!(tally.open >= 600, "only {} need resolvers", tally.open);
     assert!(tally.asked * 2 <= tally.read, "most of what policies read is asked for");
-    assert!(tally.silent >= 12, "only {} policies never decide", tally.silent);
+    assert!(tally.silent >= 6, "only {} policies never decide", tally.silent);
     assert!(tally.turned * 2 >= tally.open, "resolvers are mostly asked in vain");
 }
 
