@@ -21,9 +21,10 @@ use portcullis_engine::{
     json,
 };
 use proptest::prelude::*;
-use proptest::test_runner::{TestCaseResult, TestRunner};
+use proptest::test_runner::TestCaseResult;
 use serde_json::{Value, json};
 
+use crate::effort::run;
 use generate::{Expression, KINDS, Request, Style, expression, leaf, request, shape};
 
 /// The number of matchers, and of requests for each.
@@ -136,13 +137,6 @@ fn compare(
         seen(expected);
     }
     Ok(())
-}
-
-fn run<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> TestCaseResult) {
-    let cases = cases * crate::effort::factor();
-    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    let outcome = TestRunner::new(config).run(strategy, test);
-    assert!(outcome.is_ok(), "{}", outcome.expect_err("just seen"));
 }
 
 #[test]

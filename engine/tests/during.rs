@@ -4,9 +4,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use portcullis_engine::during::{TimeWindow, WEEKDAYS};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
-use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
+use crate::effort::run;
 use crate::support::local_time::lies_in;
 
 /// Zones with offsets of whole, half and quarter hours, of both hemispheres, with summer time and without, with a change
@@ -92,20 +92,16 @@ fn window() -> impl Strategy<Value = Value> {
 
 #[test]
 fn random_windows_are_as_the_oracle_says() {
-    let config =
-        ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() };
-    let outcome =
-        TestRunner::new(config).run(&(window(), 0_i64..END_OF_2085), |(window, seconds)| {
-            let engine = TimeWindow::parse(&text(&window)).expect("a window");
-            let instant = DateTime::from_timestamp(seconds, 0).expect("in range");
-            prop_assert_eq!(
-                engine.covers(instant),
-                lies_in(&window, seconds),
-                "{} at {}",
-                window,
-                instant
-            );
-            Ok(())
-        });
-    assert!(outcome.is_ok(), "{}", outcome.expect_err("just seen"));
+    run(CASES, &(window(), 0_i64..END_OF_2085), |(window, seconds)| {
+        let engine = TimeWindow::parse(&text(&window)).expect("a window");
+        let instant = DateTime::from_timestamp(seconds, 0).expect("in range");
+        prop_assert_eq!(
+            engine.covers(instant),
+            lies_in(&window, seconds),
+            "{} at {}",
+            window,
+            instant
+        );
+        Ok(())
+    });
 }

@@ -9,9 +9,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use portcullis_engine::{Condition, Plan};
-use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 
+use crate::effort::run_seeds;
 use crate::support::conditions::{Truth, truth};
 use crate::support::decision::{
     Answer, DecidedBy, abac, applies, check, combined, pattern_matches, rbac,
@@ -35,17 +34,7 @@ const APPLYING: [usize; 5] = [2, 5, 20, 100, usize::MAX];
 #[test]
 fn indexed_plans_decide_as_the_oracle_does() {
     let tally = RefCell::new(Tally::default());
-    // Seeds do not shrink; a failing scenario is reduced instead.
-    let config = ProptestConfig {
-        cases: WORLDS * crate::effort::factor(),
-        max_shrink_iters: 0,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    };
-    let outcome = TestRunner::new(config).run(&any::<u64>(), |seed| {
-        judge(&mut Seeded(seed), &mut tally.borrow_mut()).map_err(TestCaseError::fail)
-    });
-    assert!(outcome.is_ok(), "{}", outcome.expect_err("just seen"));
+    run_seeds(WORLDS, |seed| judge(&mut Seeded(seed), &mut tally.borrow_mut()));
     tally.into_inner().assert_distribution();
 }
 

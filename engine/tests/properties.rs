@@ -14,8 +14,9 @@ use portcullis_engine::{
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use proptest::test_runner::{TestCaseResult, TestRunner};
+use proptest::test_runner::TestCaseResult;
 
+use crate::effort::run;
 use crate::named_parts::named_policies;
 use crate::scenarios::{scenario, single_conditions};
 use crate::support::conditions::{Truth, truth};
@@ -233,17 +234,4 @@ impl TruthByPlan {
             (None, None) => Truth::False,
         }
     }
-}
-
-/// Runs this many cases, times `CASES_FACTOR`. A failure prints the smallest case and stores nothing. All generated data is
-/// valid, so a refused input is a failure as well.
-pub(crate) fn run<S: Strategy>(
-    cases: u32,
-    strategy: &S,
-    test: impl Fn(S::Value) -> TestCaseResult,
-) {
-    let cases = cases * crate::effort::factor();
-    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    let outcome = TestRunner::new(config).run(strategy, test);
-    assert!(outcome.is_ok(), "{}", outcome.expect_err("just seen"));
 }

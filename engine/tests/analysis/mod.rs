@@ -2,17 +2,17 @@
 
 pub(crate) mod claims;
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use portcullis_engine::analysis::{Analysis, AnalyzedPolicy, rule_condition};
 use portcullis_engine::{Effect, Plan, Policy, Rule};
-use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use claims::claims;
 
+use crate::effort::run_seeds;
 use crate::support::conditions::{Truth, truth};
 use crate::support::decision::{applies, pattern_matches};
 use crate::support::route::{asked, engine_policies, engine_rules};
@@ -42,19 +42,9 @@ struct Tally {
 
 #[test]
 fn policies_that_never_decide_never_decide() {
-    let mut tally = Tally::default();
-    let config = ProptestConfig {
-        cases: WORLDS,
-        max_shrink_iters: 0,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    };
-    let tally_of_all = std::cell::RefCell::new(&mut tally);
-    let outcome = TestRunner::new(config).run(&any::<u64>(), |seed| {
-        judge(&mut Seeded(seed), &mut tally_of_all.borrow_mut()).map_err(TestCaseError::fail)
-    });
-    assert!(outcome.is_ok(), "{}", outcome.expect_err("just seen"));
-    let Tally { checks, found, by_rules, constructed, proved } = tally;
+    let tally = RefCell::new(Tally::default());
+    run_seeds(WORLDS, |seed| judge(&mut Seeded(seed), &mut tally.borrow_mut()));
+    let Tally { checks, found, by_rules, constructed, proved } = tally.into_inner();
     println!(
         "{checks} checks of claims; {found} claims about random policies, {by_rules} of rules; {proved} of {constructed} constructed ones"
     );

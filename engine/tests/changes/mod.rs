@@ -17,7 +17,7 @@ use proptest::sample::Index;
 use proptest::test_runner::TestCaseResult;
 use uuid::Uuid;
 
-use crate::properties::run;
+use crate::effort::run;
 use crate::scenarios::scenario;
 use crate::support::route::{asked, engine_policies, engine_rules};
 use crate::support::{Request, Scenario};

@@ -10,8 +10,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::effort::run;
 use crate::named_parts::named_policies;
-use crate::properties::{decides_alike, run};
+use crate::properties::decides_alike;
 use crate::scenarios::scenario;
 use crate::support::decision::{check, legacy_check};
 use crate::support::route::{

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use crate::properties::run;
+use crate::effort::run;
 use crate::scenarios::scenario;
 use crate::support::route::engine_condition;
 use every_form::verify;

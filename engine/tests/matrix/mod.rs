@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 use serde_json::Value;
 
-use crate::properties::run;
+use crate::effort::run;
 use crate::scenarios::scenario;
 use crate::support::Request;
 use crate::support::route::{asked, engine_policies, engine_rules};

@@ -19,7 +19,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::analysis::claims::claims;
-use crate::properties::run;
+use crate::effort::run;
 use crate::scenarios::scenario;
 use crate::support::decision::check;
 use crate::support::route::{asked, engine_policies, engine_rules};
